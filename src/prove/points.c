@@ -949,11 +949,11 @@ static void set_pole_start(struct search *search, int which)
     else set_start(search, which - 1);
 }
 
-/* Whether the claim may have no value at the point because of the gap: also if that depends on the index of a loop. */
+/* Whether the claim may have no value at the point because of the gap: also if that depends on the index of a sum. */
 static bool may_be_in_gap(struct search *search, const struct sp_gap *gap)
 {
     struct sp_rational value;
-    if (!sp_assignment_of(&search->numbers, gap->poly, &value)) return !gap->function;
+    if (!sp_assignment_of(&search->numbers, gap->poly, &value)) return !gap->function || gap->is_in_sum;
     const struct sp_rational most = sp_rational_int(gap->most);
     return gap->function ? sp_rational_compare(value, most) <= 0 : value.num == 0;
 }
@@ -988,11 +988,12 @@ static void refute_at_pole(struct search *search, const struct sp_gap *gap, stru
 {
     const struct sp_poly *divisor = gap->poly;
     struct sp_trial *trial = search->trial;
-    const char *words = with_lists(
-        search, sp_trial_point_words(trial, values, values->count, (const struct sp_poly *const[]){divisor}, 1));
+    const struct sp_poly *const polys[] = {divisor, trial->left, trial->right}; /* the ends of a sum are in the sides */
+    const size_t count = gap->is_in_sum ? 3 : 1;
+    const char *words = with_lists(search, sp_trial_point_words(trial, values, values->count, polys, count));
     trial->proof.verdict = SHAPEPROOF_REFUTED;
     trial->proof.cases = NULL;
-    const char *text = sp_sym_text(&trial->count->symbolic, divisor);
+    const char *text = sp_sym_text(&trial->count->symbolic, gap->shown);
     trial->proof.difference =
         gap->function ? sp_arena_printf(trial->arena, "has no value where the argument %s of %s is %s", text,
                                         gap->function, gap->most < 0 ? "negative" : "0 or negative")

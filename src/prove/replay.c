@@ -292,6 +292,18 @@ static void add_number(struct sp_trial *trial, const struct sp_symbol_info *symb
     if (is_named || strcmp(words->others, size) != 0) add_words(words, symbol->name, size);
 }
 
+/* Appends a number to which the point gives no value, so that it has its default, if this is a known number. */
+static void add_default(struct sp_trial *trial, const struct sp_symbol_info *symbol, const struct sp_values *values,
+                        struct point_words *words)
+{
+    struct sp_rational number;
+    if (!symbol->fallback || symbol->is_ambiguous || symbol->is_computed || symbol->unset_key ||
+        is_condition_symbol(trial, symbol) || is_valued(values, symbol->atom) || is_when(trial, symbol->atom) ||
+        !sp_poly_is_constant(symbol->fallback, &number))
+        return;
+    add_words(words, symbol->name, sp_sym_text(&trial->count->symbolic, symbol->fallback));
+}
+
 /* A number is left out when the point need not give it; a flag when neither side of the claim depends on it, or it has
  * its default. */
 const char *sp_trial_point_words(struct sp_trial *trial, const struct sp_values *values, size_t varied,
@@ -300,6 +312,7 @@ const char *sp_trial_point_words(struct sp_trial *trial, const struct sp_values 
     const struct sp_poly *const sides[] = {trial->left, trial->right};
     char *reached = find_reached(trial, values, polys, count), *in_sides = find_reached(trial, values, sides, 2);
     struct point_words words = {.others = NULL};
+    const struct sp_sym_symbols *symbols = &trial->count->symbolic.symbols;
     const bool whole_point = is_whole_point(trial, values);
     sp_text_puts(&words.text, "");
     for (size_t i = 0; i < values->count; i++) {
@@ -314,6 +327,8 @@ const char *sp_trial_point_words(struct sp_trial *trial, const struct sp_values 
             if (flag) add_words(&words, flag, NULL);
         }
     }
+    for (size_t i = 0; i < symbols->count; i++)
+        if (reached[symbols->items[i].atom]) add_default(trial, &symbols->items[i], values, &words);
     if (words.others && (words.depends || words.text.length)) {
         add_words(&words, words.text.length ? "the others " : "all ", NULL);
         sp_text_puts(&words.text, words.others);

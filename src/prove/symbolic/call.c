@@ -429,15 +429,12 @@ static bool takes_list(const struct sp_operation *operation)
 static void note_gaps(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                       size_t count)
 {
-    struct sp_divisors *gaps = symbolic->divisors;
-    struct sp_rational number;
-    if (!gaps || symbolic->is_counting || count != 2) return;
+    if (symbolic->is_counting || count != 2) return;
     if (!is_named_function(operation, "ceil_div") && !is_named_function(operation, "round_up")) return;
     for (size_t i = 0; i < count; i++) {
         const int64_t most = i ? 0 : -1;
-        if (args[i].kind != SP_SYM_NUMBER || sp_poly_is_constant(args[i].poly, &number)) continue;
-        if (sp_poly_is_at_least(symbolic, args[i].poly, most + 1)) continue;
-        *SP_PUSH(gaps) = (struct sp_gap){.poly = args[i].poly, .most = most, .function = operation->function->name};
+        if (args[i].kind != SP_SYM_NUMBER || sp_poly_is_at_least(symbolic, args[i].poly, most + 1)) continue;
+        sp_sym_note_gap(symbolic, args[i].poly, most, operation->function->name);
     }
 }
 

@@ -106,14 +106,32 @@ static struct sp_sym inexact(struct sp_symbolic *symbolic, const struct sp_opera
     return sp_atom_computed(symbolic, operation, args, 2, fact, text);
 }
 
+void sp_sym_note_gap(struct sp_symbolic *symbolic, const struct sp_poly *poly, int64_t most, const char *function)
+{
+    enum { MAX_VARIED = 3 }; /* innermost sums of which both ends are put in; of the others only the last one is */
+    const struct sp_open_loops *loops = &symbolic->loops;
+    struct sp_rational number;
+    if (!symbolic->divisors || sp_poly_is_constant(poly, &number)) return;
+    if (loops->count && sp_poly_is_at_least(symbolic, poly, most + 1)) return;
+    *SP_PUSH(symbolic->divisors) = (struct sp_gap){poly, most, function, poly, loops->count > 0};
+    const size_t varied = loops->count < MAX_VARIED ? loops->count : MAX_VARIED;
+    for (unsigned ends = 0; loops->count && ends < 1U << varied; ends++) {
+        const struct sp_poly *at_ends = poly;
+        for (size_t i = 0; i < loops->count; i++) { /* inner sums first: their ends may have the index of outer ones */
+            const struct sp_open_loop *loop = &loops->items[loops->count - 1 - i];
+            const bool is_first = i < varied && (ends >> i & 1);
+            at_ends = sp_poly_substitute(&symbolic->algebra, at_ends, loop->index, is_first ? loop->first : loop->last);
+        }
+        if (!sp_poly_is_constant(at_ends, &number))
+            *SP_PUSH(symbolic->divisors) = (struct sp_gap){at_ends, most, function, poly, true};
+    }
+}
+
 /* Notes what a division is by: in a table that it is a size, in a claim that the claim has no value where it is 0. */
 static void note_divisor(struct sp_symbolic *symbolic, const struct sp_poly *divisor)
 {
-    struct sp_divisors *divisors = symbolic->divisors;
-    struct sp_rational number;
     if (symbolic->is_counting) sp_poly_mark_sizes(symbolic, divisor);
-    else if (divisors && !sp_poly_is_constant(divisor, &number))
-        *SP_PUSH(divisors) = (struct sp_gap){.poly = divisor, .most = 0, .function = NULL};
+    else sp_sym_note_gap(symbolic, divisor, 0, NULL);
 }
 
 /* Arithmetic of numbers. If one is a real number it is done in floating point; otherwise the result is a polynomial

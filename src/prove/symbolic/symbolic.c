@@ -21,7 +21,8 @@
 enum {
     LEAST_STEPS = 4 * 1000 * 1000, /* that a count or reduction may take: expressions and iterations */
     STEPS_PART = 16, /* of the steps of a prediction: a step takes so much longer with formulas than with numbers */
-    MAX_MESSAGES = 20
+    MAX_MESSAGES = 20,
+    MAX_ITERATIONS = 4096 /* of a sum that is computed iteration by iteration */
 };
 
 void sp_symbolic_free(struct sp_symbolic *symbolic)
@@ -510,6 +511,58 @@ static bool is_truth(struct sp_algebra *algebra, const struct sp_poly *poly)
     return sp_poly_equal(sp_poly_mul(algebra, poly, poly), poly);
 }
 
+/* Whether there may be iterations of a sum in which its body has no value: it divides by what is no number, or calls
+ * ceil_div, round_up or a function of the table. */
+static bool may_have_no_value(const struct sp_expr *body)
+{
+    const bool divides = body->kind == SP_EXPR_BINARY && body->op >= SP_OP_DIV && body->op <= SP_OP_MOD;
+    if (divides && body->args[1]->kind != SP_EXPR_LITERAL) return true;
+    if (body->kind == SP_EXPR_CALL && (!body->function || strcmp(body->function->name, "ceil_div") == 0 ||
+                                       strcmp(body->function->name, "round_up") == 0))
+        return true;
+    bool may = false;
+    for (size_t i = 0; i < body->count && !may; i++) may = may_have_no_value(body->args[i]);
+    return may;
+}
+
+/* Whether the end of a sum is a known whole number, and small. */
+static bool is_known_end(const struct sp_poly *end, int64_t *number)
+{
+    struct sp_rational value;
+    if (!sp_poly_is_constant(end, &value) || value.den != 1) return false;
+    *number = value.num;
+    return value.num > INT32_MIN && value.num < INT32_MAX;
+}
+
+/* Whether the body is a condition if it is that of count(...). Reports a mistake otherwise. */
+static bool is_good_body(struct sp_symbolic *symbolic, const struct sp_expr *expr, const struct sp_poly *body)
+{
+    const bool counts = expr->value.boolean;
+    return !counts || is_truth(&symbolic->algebra, body) ||
+           sp_sym_fail(symbolic, expr->args[2]->span, "count needs a condition; sum takes a number");
+}
+
+/* The iterations of a sum in a claim at a point, one by one: the closed form of the sum has a value also if an
+ * iteration divides by 0. They are added when all have a value, since fractions may become too large for the algebra.
+ * True, with 0, for a loop without iterations. False after a mistake. */
+static bool sum_by_iterations(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                              int64_t first, int64_t last, const struct sp_poly **sum)
+{
+    const size_t most = last < first ? 0 : (size_t)(last - first) + 1;
+    const struct sp_poly **iterations = sp_arena_array(&symbolic->algebra.arena, most, sizeof *iterations);
+    size_t count = 0;
+    for (int64_t i = first; i <= last; i++) {
+        const struct sp_sym_bound bound = {expr->name, sp_sym_of_poly(sp_poly_int(&symbolic->algebra, i)), env->bound};
+        struct sp_sym_env inner = *env;
+        inner.bound = &bound;
+        if (!sp_sym_number(symbolic, &inner, expr->args[2], &iterations[count])) return false;
+        if (!is_good_body(symbolic, expr, iterations[count++])) return false;
+    }
+    *sum = sp_poly_int(&symbolic->algebra, 0);
+    for (size_t i = 0; i < count; i++) *sum = sp_poly_add(&symbolic->algebra, *sum, iterations[i]);
+    return true;
+}
+
 /* sum(i in 1..n: sizes[i]), in closed form where it has one; count(i in 1..n: i % k == 0) is the sum of a condition. */
 static bool symbolic_sum(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                          struct sp_sym *out)
@@ -518,6 +571,13 @@ static bool symbolic_sum(struct sp_symbolic *symbolic, const struct sp_sym_env *
     const struct sp_poly *first, *last, *body;
     if (!sp_sym_number(symbolic, env, expr->args[0], &first) || !sp_sym_number(symbolic, env, expr->args[1], &last))
         return false;
+    int64_t from, to;
+    if (symbolic->fixed.is_settled && !symbolic->is_counting && is_known_end(first, &from) && is_known_end(last, &to) &&
+        to - from < MAX_ITERATIONS && may_have_no_value(expr->args[2])) {
+        if (!sum_by_iterations(symbolic, env, expr, from, to, &body)) return false;
+        *out = sp_sym_of_poly(body);
+        return true;
+    }
     const size_t index = symbolic->loops.count < room ? sp_atom_new_index(symbolic, expr->name) : SIZE_MAX;
     if (index == SIZE_MAX) return sp_sym_fail(symbolic, expr->span, "more than %zu sums", room);
     const struct sp_sym_bound bound = {expr->name, sp_sym_of_poly(sp_poly_atom(&symbolic->algebra, index)), env->bound};
@@ -527,9 +587,7 @@ static bool symbolic_sum(struct sp_symbolic *symbolic, const struct sp_sym_env *
     const bool good = sp_sym_number(symbolic, &inner, expr->args[2], &body);
     symbolic->loops.count--;
     if (!good) return false;
-    const bool counts = expr->value.boolean;
-    if (counts && !is_truth(&symbolic->algebra, body))
-        return sp_sym_fail(symbolic, expr->args[2]->span, "count needs a condition; sum takes a number");
+    if (!is_good_body(symbolic, expr, body)) return false;
     *out = sp_sym_of_poly(sp_sym_sum(symbolic, expr->span, index, body, first, last));
     return true;
 }

@@ -186,9 +186,11 @@ struct sp_sharding {
 /* Where an expression of a claim has no value: where a divisor is 0, or an argument of ceil_div or round_up is too
  * small. */
 struct sp_gap {
-    const struct sp_poly *poly; /* no constant */
-    int64_t most;               /* there is no value where the polynomial is that; and, of a function, below it */
-    const char *function;       /* "ceil_div"; NULL of a divisor */
+    const struct sp_poly *poly;  /* no constant */
+    int64_t most;                /* there is no value where the polynomial is that; and, of a function, below it */
+    const char *function;        /* "ceil_div"; NULL of a divisor */
+    const struct sp_poly *shown; /* in messages: `poly` with the index of a sum where `poly` has one of its ends */
+    bool is_in_sum;
 };
 
 /* Those of a claim, as they were met while it was evaluated. */
