@@ -46,6 +46,14 @@ bool sp_file_open(struct sp_file *file, int directory_fd, const char *path, stru
         close(fd);
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "not a regular file");
     }
+    char byte;
+    if (info.st_size == 0 && pread(fd, &byte, 1, 0) > 0) {
+        close(fd);
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
+                "its size is 0, but it has content, as files of /proc do");
+        sp_hint(error, "copy it to a regular file first");
+        return false;
+    }
     file->fd = sp_hold_fd(fd);
     file->size = (uint64_t)info.st_size;
     sp_budget_open(path, file->size);
