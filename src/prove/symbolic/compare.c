@@ -177,12 +177,20 @@ static struct sp_sym unknown_condition(struct sp_symbolic *symbolic, const struc
     return sp_atom_computed(symbolic, operation, args, 2, (struct sp_atom_properties){.is_condition = true}, text);
 }
 
+/* Whether it is a known value or a number that is no list: a key alone may turn out to be one. */
+static bool is_no_list(struct sp_sym sym)
+{
+    if (sym.kind == SP_SYM_VALUE) return sym.value.type != SHAPEPROOF_VALUE_LIST;
+    return sp_sym_is_numeric(sym) && sp_atom_alone(sym.poly) == SIZE_MAX;
+}
+
 /* args[0] == args[1], by what the two are:
  *
  *     known values                      a constant
  *     two conditions                    same_truth
  *     two numbers                       same_number
  *     a condition and a number          false; but a condition of its own for a key, which may be a truth value
+ *     a list of items and a value       false, if the value is surely no list
  *     texts and lists that are only     a condition of its own; what is compared with a text is noted to be one
  *     named, and a key beside a text */
 struct sp_sym sp_sym_equal(struct sp_symbolic *symbolic, const struct sp_sym *args)
@@ -201,6 +209,9 @@ struct sp_sym sp_sym_equal(struct sp_symbolic *symbolic, const struct sp_sym *ar
     }
     if (sp_sym_is_numeric(args[0]) && sp_sym_is_numeric(args[1]))
         return sp_sym_of_condition(same_number(symbolic, args[0].poly, args[1].poly));
+    for (size_t i = 0; i < 2; i++)
+        if (args[i].kind == SP_SYM_OPAQUE && args[i].items && is_no_list(args[!i]))
+            return sp_sym_of_truth(symbolic, false);
     for (size_t i = 0; i < 2; i++)
         if (sp_sym_is_text(args[!i])) sp_sym_mark_text(symbolic, args[i]);
     return unknown_condition(symbolic, &operation, args, "==");
