@@ -17,14 +17,40 @@
 static const struct sp_scheme_row gguf_rows[] = {
 #include "names/gguf.def"
 };
+#undef IS
+#undef PART
 #pragma GCC diagnostic pop
+
+/* The first characters of all patterns of a scheme, as a string: FIRST("*.h.{}") and FIRST("h.{}") are 'h'. */
+#define FIRST(pattern) (pattern[0] == '*' && pattern[1] == '.' ? (pattern "  ")[2] : pattern[0])
+#define IS(from, to) FIRST(from),
+#define PART(from, to, whole) FIRST(from),
+#define SCHEME(name, says, table, hint, rows) static const char name##_from[] = {rows '\0'};
+#include "names/naming_schemes.def"
+#undef SCHEME
+
+static const char gguf_from[] = {
+#include "names/gguf.def"
+    '\0'};
+#undef IS
+#undef PART
+
+#define IS(from, to) FIRST(to),
+#define PART(from, to, whole) FIRST(to),
+#define SCHEME(name, says, table, hint, rows) static const char name##_to[] = {rows '\0'};
+#include "names/naming_schemes.def"
+#undef SCHEME
+
+static const char gguf_to[] = {
+#include "names/gguf.def"
+    '\0'};
 
 static const struct sp_naming_scheme schemes[] = {
 #define SCHEME(name, says, table, hint, rows)                                                                          \
-    {says, table, hint, name##_rows, sizeof name##_rows / sizeof *name##_rows},
+    {says, table, hint, name##_rows, name##_from, name##_to, sizeof name##_rows / sizeof *name##_rows},
 #include "names/naming_schemes.def"
 #undef SCHEME
-    {"of llama.cpp", NULL, NULL, gguf_rows, sizeof gguf_rows / sizeof *gguf_rows},
+    {"of llama.cpp", NULL, NULL, gguf_rows, gguf_from, gguf_to, sizeof gguf_rows / sizeof *gguf_rows},
 };
 
 size_t sp_naming_scheme_count(void) { return sizeof schemes / sizeof *schemes; }
@@ -84,22 +110,21 @@ static bool translate_by_row(const struct sp_scheme_row *row, const char *to, co
     return true;
 }
 
-/* Whether the pattern fits no name that begins with this character: most rows are left out by that. */
-static bool begins_otherwise(const char *pattern, char first)
+/* The next row, from `row` on, whose pattern may fit a name that begins with `head`, or with `second` behind its first
+ * component. `first` are the first characters of the patterns, most of which are left out by that. The number of rows
+ * when there is none. */
+static size_t next_row(const char *first, size_t row, char head, char second)
 {
-    return pattern[0] != first && pattern[0] != '{' && pattern[0] != '*';
+    const char fitting[] = {'{', '*', head, second, '\0'};
+    return row + strcspn(first + row, fitting);
 }
 
 bool sp_naming_scheme_translate(const struct sp_naming_scheme *scheme, const char *name, size_t *row,
                                 struct sp_text *text)
 {
     const char *behind = sp_behind_component(name, ".");
-    while (*row < scheme->count) {
+    while ((*row = next_row(scheme->from_first, *row, name[0], behind ? behind[0] : '\0')) < scheme->count) {
         const struct sp_scheme_row *next = &scheme->rows[(*row)++];
-        const bool any = has_any_front(next->from);
-        if (begins_otherwise(next->from + (any ? 2 : 0), name[0]) &&
-            !(any && behind && !begins_otherwise(next->from + 2, behind[0])))
-            continue;
         if (translate_by_row(next, next->to, name, behind, text)) return true;
     }
     return false;
@@ -108,9 +133,9 @@ bool sp_naming_scheme_translate(const struct sp_naming_scheme *scheme, const cha
 bool sp_naming_scheme_makes(const struct sp_naming_scheme *scheme, const char *name)
 {
     struct sp_indices indices;
-    for (size_t i = 0; i < scheme->count; i++) {
+    for (size_t i = 0; (i = next_row(scheme->to_first, i, name[0], '\0')) < scheme->count; i++) {
         const char *to = scheme->rows[i].to + (has_any_front(scheme->rows[i].to) ? 2 : 0);
-        if (!begins_otherwise(to, name[0]) && !(to[0] == '*' && !to[1]) && match_row(to, name, &indices)) return true;
+        if (!(to[0] == '*' && !to[1]) && match_row(to, name, &indices)) return true;
     }
     return false;
 }

@@ -21,6 +21,7 @@ struct sp_naming_scheme {
     const char *table; /* whose names they are translated to, first of all; or NULL */
     const char *hint;  /* what to do, when names are not all; or NULL */
     const struct sp_scheme_row *rows;
+    const char *from_first, *to_first; /* of each row the first character of the pattern, behind "*." */
     size_t count;
 };
 
