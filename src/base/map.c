@@ -71,19 +71,22 @@ static void index_again(struct sp_map *map, const struct sp_map_slot *old, size_
     }
 }
 
+/* The slots lie behind the entries in one block, since most maps are small and are soon freed. */
 static void make_room(struct sp_map *map, size_t slots)
 {
-    struct sp_map_slot *old = map->slots;
+    static const size_t bytes_of_slot = sizeof(struct sp_map_slot) + sizeof(struct sp_map_entry) / 4 * 3; /* room_of */
+    struct sp_map_entry *old = map->entries;
+    const struct sp_map_slot *old_slots = map->slots;
     const size_t old_count = map->slot_count;
     if (!old_count) map->seed = new_seed(map);
     if (old) sp_keep(old, map, sizeof *map);
-    map->slot_count = slots;
     /* More than a slot can number are as many as no memory holds. */
-    map->entries =
-        sp_grow(map->entries, map->count, slots > MOST_SLOTS ? SIZE_MAX : room_of(slots), sizeof *map->entries);
-    map->slots = sp_realloc(NULL, slots, sizeof *map->slots);
+    map->entries = sp_realloc(NULL, slots > MOST_SLOTS ? SIZE_MAX : slots, bytes_of_slot);
+    map->slots = (struct sp_map_slot *)(map->entries + room_of(slots));
+    map->slot_count = slots;
     memset(map->slots, 0, slots * sizeof *map->slots);
-    index_again(map, old, old_count);
+    if (old) memcpy(map->entries, old, map->count * sizeof *old);
+    index_again(map, old_slots, old_count);
     sp_free(old);
 }
 
@@ -94,12 +97,12 @@ void sp_map_reserve(struct sp_map *map, size_t count)
     if (slots > map->slot_count) make_room(map, slots);
 }
 
-/* A map that is there already when the call begins must be the same when the call fails: one with old slots is old. An
- * entry behind the last one is nothing. */
+/* A map that is there already when the call begins must be the same when the call fails: one with an old block is old.
+ * An entry behind the last one is nothing. */
 static void keep_index(struct sp_map *map, struct sp_map_slot *slot)
 {
-    sp_keep(map->slots, map, sizeof *map);
-    sp_keep(map->slots, slot, sizeof *slot);
+    sp_keep(map->entries, map, sizeof *map);
+    sp_keep(map->entries, slot, sizeof *slot);
 }
 
 /* The value of the key, which is new with `value` when `added` comes back true. */
@@ -110,7 +113,7 @@ static size_t *enter_key(struct sp_map *map, const char *key, size_t value, bool
     struct sp_map_slot *slot = find_slot(map, key, hash);
     *added = !slot->entry;
     if (*added) {
-        if (sp_is_old(map->slots)) keep_index(map, slot); /* as a rule they are new: one look-up, not two */
+        if (sp_is_old(map->entries)) keep_index(map, slot); /* as a rule they are new: one look-up, not two */
         map->entries[map->count++] = (struct sp_map_entry){key, value};
         *slot = (struct sp_map_slot){hash, (uint32_t)map->count};
     }
@@ -142,6 +145,5 @@ size_t sp_map_get(const struct sp_map *map, const char *key)
 void sp_map_free(struct sp_map *map)
 {
     sp_free(map->entries);
-    sp_free(map->slots);
     *map = (struct sp_map){0};
 }

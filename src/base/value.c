@@ -105,7 +105,8 @@ void sp_value_json(struct sp_text *text, struct shapeproof_value value)
         sp_text_puts(text, value.boolean ? "true" : "false");
         break;
     case SHAPEPROOF_VALUE_INT:
-        sp_text_printf(text, "%" PRId64, value.integer);
+        if (value.integer < 0) sp_text_printf(text, "%" PRId64, value.integer);
+        else sp_text_number(text, (uint64_t)value.integer);
         break;
     case SHAPEPROOF_VALUE_REAL:
         real_json(text, value.real);

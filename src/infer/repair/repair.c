@@ -232,6 +232,7 @@ struct repair {
     struct sp_map states; /* a configuration as JSON, and the naming, from which values are tried -> its number */
     size_t state;         /* the number of attempt->config under the naming */
     struct sp_map places; /* "3 n_layer 12", a state and a value -> the place in `tried` */
+    struct sp_text place; /* the buffer in which such a text is made */
     SP_ARRAY(struct tried) tried;
     size_t *left; /* tensors that may still be compared */
     bool ran_out; /* a value was not tried, because no more tensors may be compared */
@@ -330,16 +331,17 @@ static void note_state(struct repair *repair)
 static const struct tried *find_tried(struct repair *repair, const char *key, struct shapeproof_value value,
                                       size_t *place)
 {
-    struct sp_text text = {0};
-    sp_text_printf(&text, "%zu %s ", repair->state, key);
-    sp_value_json(&text, value);
-    *place = sp_map_get(&repair->places, text.data);
-    if (*place != SIZE_MAX) {
-        sp_text_free(&text);
-        return &repair->tried.items[*place];
-    }
+    struct sp_text *text = &repair->place;
+    text->length = 0;
+    sp_text_number(text, repair->state);
+    sp_text_puts(text, " ");
+    sp_text_puts(text, key);
+    sp_text_puts(text, " ");
+    sp_value_json(text, value);
+    *place = sp_map_get(&repair->places, text->data);
+    if (*place != SIZE_MAX) return &repair->tried.items[*place];
     *place = repair->tried.count;
-    sp_map_add(&repair->places, sp_text_keep(&text, repair->hints.arena), *place);
+    sp_map_add(&repair->places, sp_arena_copy(repair->hints.arena, text->data, text->length), *place);
     *SP_PUSH(&repair->tried) = (struct tried){.predicts = false};
     return NULL;
 }
@@ -568,6 +570,7 @@ void sp_attempt_repair(struct sp_attempt *attempt, size_t *left)
     attempt->is_beyond_repair = !repair_from_anywhere(&repair) && !repair.ran_out;
     sp_map_free(&repair.states);
     sp_map_free(&repair.places);
+    sp_text_free(&repair.place);
     sp_free(repair.tried.items);
     sp_attempt_verify_anew(attempt);
 }
