@@ -5,7 +5,8 @@
 # fixture. HDF5 has 5 seconds of its own for a file, hence the 30. Longer inputs than the MAX_SIZE of the target, or
 # than 16 KiB where it has none, are cut: they take most of the time, and what they have besides is more of the same.
 # Seeds are chosen without weights by rare features (-entropic=0): to keep these weights takes a third to two thirds
-# of the time. The last lines are a table of executions and findings.
+# of the time. New functions are not named in the log (-print_funcs=0), since that takes seconds of each run. The last
+# lines are a table of executions and findings.
 #
 #   fuzz.sh [TARGET...]
 set -u
@@ -23,8 +24,8 @@ for name in "$@"; do
     if folders=$(sh tests/fuzz/seeds.sh "$name" "$OBJ/seeds/$name"); then
         # shellcheck disable=SC2086 # fixture folders have no spaces
         "$OBJ/tests/fuzz/$name" -max_total_time="${TIME:-60}" -timeout=30 -rss_limit_mb=1024 -max_len="${most:-16384}" \
-            -entropic=0 -print_final_stats=1 -artifact_prefix="$corpus/" "$corpus" "$OBJ/seeds/$name" $folders \
-            >"$corpus.log" 2>&1
+            -entropic=0 -print_funcs=0 -print_final_stats=1 -artifact_prefix="$corpus/" \
+            "$corpus" "$OBJ/seeds/$name" $folders >"$corpus.log" 2>&1
         status=$?
         grep -aE 'ERROR|SUMMARY|amplification|Test unit written' "$corpus.log"
         executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$corpus.log")
