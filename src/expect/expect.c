@@ -60,6 +60,7 @@ struct shapeproof_expectations *shapeproof_expectations_load(const char *path, c
     struct shapeproof_expectations *expectations = sp_realloc(NULL, 1, sizeof *expectations);
     *expectations = (struct shapeproof_expectations){0};
     expectations->path = sp_arena_string(&expectations->arena, path);
+    expectations->bytes = length;
     if (!sp_expectations_parse(expectations, text, length, today, &messages)) {
         sp_diagnoses_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED, messages.data);
         shapeproof_expectations_free(expectations);
@@ -144,6 +145,7 @@ const char *sp_expected(struct sp_expecting *expecting, const char *id, const ch
     const struct shapeproof_expectations *all = expecting->expectations;
     struct covering covering = {.expecting = expecting, .id = id, .cause = cause, .reason = SIZE_MAX};
     if (!expecting->fulfilled) {
+        sp_budget_reuse(all, "", all->bytes);
         expecting->fulfilled = sp_realloc(NULL, all->count, sizeof *expecting->fulfilled);
         memset(expecting->fulfilled, 0, all->count * sizeof *expecting->fulfilled);
     }

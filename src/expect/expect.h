@@ -23,6 +23,7 @@ struct sp_expectation {
 struct shapeproof_expectations {
     struct sp_arena arena;
     const char *path;
+    size_t bytes;                 /* of the file: they are input of each call that uses the expectations */
     struct sp_expectation *items; /* heap */
     size_t count, capacity;
     struct sp_expectation **sorted; /* those of `items`, by the characters before the first wildcard; heap */

@@ -336,6 +336,28 @@ static void a_prefix(void **state)
     model_close(&model);
 }
 
+/* The file of expectations is input of a call that uses them, once. */
+static void file_is_input(void **state)
+{
+    static const char text[] = "missing a.* # known\n";
+    struct scratch scratch;
+    struct shapeproof_error error;
+    (void)state;
+    scratch_make(&scratch);
+    struct shapeproof_expectations *expectations = load(&scratch, text, "2026-06-30", &error);
+    if (!expectations) fail_msg("%s", error.message);
+    struct sp_budget budget = sp_budget_new();
+    struct sp_expecting expecting = {.expectations = expectations};
+    sp_budget_use(&budget);
+    sp_expected(&expecting, "missing", NULL, "a.b", NULL);
+    sp_expected(&expecting, "missing", NULL, "a.c", NULL);
+    assert_int_equal(sp_budget_input(), sizeof text - 1);
+    sp_budget_use(NULL);
+    sp_free(expecting.fulfilled);
+    shapeproof_expectations_free(expectations);
+    scratch_remove(&scratch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +367,7 @@ int main(void)
         cmocka_unit_test(verdicts),           cmocka_unit_test(some_are_left),
         cmocka_unit_test(unused_and_expired), cmocka_unit_test(a_prefix),
         cmocka_unit_test(steps_of_patterns),  cmocka_unit_test(first_reason),
+        cmocka_unit_test(file_is_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
