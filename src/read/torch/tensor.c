@@ -269,6 +269,9 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
  * t do if a * s = b * t, and the least such numbers are t / g and s / g (g: greatest common divisor). */
 static bool do_meet(uint64_t size, uint64_t stride, uint64_t other_size, uint64_t other_stride)
 {
+    const bool is_smaller = stride < other_stride;
+    if (is_smaller ? (other_stride - 1) / stride >= size - 1 : (stride - 1) / other_stride >= other_size - 1)
+        return false; /* all steps along one are shorter than one along the other: most tensors */
     const uint64_t common = greatest_common_divisor(stride, other_stride);
     return other_stride / common < size && stride / common < other_size;
 }
