@@ -177,7 +177,12 @@ static bool open_list(struct metadata_reader *reader, struct list *list)
 static void skip_items(struct metadata_reader *reader, struct list *list)
 {
     const unsigned bytes = kinds[list->kind].bytes;
-    if (bytes) sp_gguf_skip(reader->stream, list->left > UINT64_MAX / bytes ? UINT64_MAX : list->left * bytes);
+    if (bytes && list->left > UINT64_MAX / bytes)
+        reader->stream->ok =
+            sp_malformed(reader->stream->error,
+                         "a list at byte %" PRIu64 ": %" PRIu64 " items of %u bytes, which is more than any file has",
+                         reader->stream->offset, list->left, bytes);
+    else if (bytes) sp_gguf_skip(reader->stream, list->left * bytes);
     else
         for (; list->left && reader->stream->ok; list->left--)
             sp_gguf_skip(reader->stream, sp_gguf_count(reader->stream));
