@@ -481,6 +481,33 @@ static void pickles_in_folders(void **state)
     scratch_empty(&scratch);
 }
 
+/* ---- arrays of objects ---- */
+
+/* NumPy writes an array with an object anywhere in its type as one pickle, and numpy.load unpickles it. */
+static void objects_in_types(void **state)
+{
+    static const char pickle[] = P_PICKLE(P_CALL("posix", "system", P_TUPLE(P_STR("true"))));
+    static const char *const types[] = {"'|O'", "[('a','O')]", "[('a',[('b','<f4'),('c','O',(2,))])]", "('O',(2,))",
+                                        "[('a',('O',(2,))),('b','<f4')]"};
+    (void)state;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        struct sp_text header = {0}, array = {0}, archive = {0};
+        sp_text_printf(&header, "{'descr': %s, 'fortran_order': False, 'shape': (1,), }\n", types[i]);
+        sp_text_append(&array, "\x93NUMPY\1\0", 8);
+        put_le(&array, 2, header.length);
+        sp_text_append(&array, header.data, header.length);
+        sp_text_append(&array, pickle, sizeof pickle - 1);
+        const struct zipped members[] = {{.name = "w.npy", .bytes = array.data, .length = array.length}};
+        put_zip(&archive, members, 1);
+        write_text("a.npz", &archive);
+        expect_warnings("a.npz", "! arrays of Python objects: 1, the first 'w'; their pickles are not read\n");
+        write_text("a.npy", &array);
+        expect_warnings("a.npy", "! arrays of Python objects: 1, the first ''; their pickles are not read\n");
+        sp_text_free(&header);
+    }
+    scratch_empty(&scratch);
+}
+
 /* JSON of many levels, and source code with a NUL. */
 static void texts_that_are_not_read(void **state)
 {
@@ -521,6 +548,7 @@ int main(void)
         cmocka_unit_test(code_beside_lists),
         cmocka_unit_test(pickles_in_folders),
         cmocka_unit_test(objects_of_programs),
+        cmocka_unit_test(objects_in_types),
         cmocka_unit_test(numbers_of_records),
         cmocka_unit_test(operators_of_torchscript),
     };

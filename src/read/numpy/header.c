@@ -190,6 +190,7 @@ static void name_kind(struct sp_npy *npy, const char *word, size_t length, struc
         const bool sized = kinds[i].size == 1 && count;
         const uint64_t shown = *word == 'f' || *word == 'c' ? count * 8 : count; /* float128 has 16 bytes */
         npy->odd = false;
+        npy->objects = *word == 'O';
         npy->item = count * kinds[i].size;
         npy->tensor.dtype_name = sized ? sp_arena_printf(arena, "%s%" PRIu64, kinds[i].name, shown) : kinds[i].name;
     }
@@ -262,12 +263,14 @@ static bool take_field(struct scan *scan, struct sp_npy *whole, bool *unsized, u
     if (!sp_mul_u64(part.item, count, &bytes) || !sp_add_u64(whole->item, bytes, &whole->item))
         return sp_malformed(scan->error, "the size of its type overflows 64 bits");
     whole->odd |= part.odd;
+    whole->objects |= part.objects;
     *unsized |= !part.item;
     return true;
 }
 
 /* A type: a plain one, a list of fields, or "('<f4', (2,))", an element that is an array. The last two are called
- * "compound"; their size is unknown if that of a part is. */
+ * "compound"; their size is unknown if that of a part is. With an object in any part, NumPy writes the whole array as
+ * one pickle: it is called "object". */
 static bool take_type(struct scan *scan, struct sp_npy *npy, unsigned depth, struct sp_arena *arena)
 {
     bool unsized = false;
@@ -293,7 +296,7 @@ static bool take_type(struct scan *scan, struct sp_npy *npy, unsigned depth, str
     npy->untyped = false;
     npy->tensor.flags &= ~(uint32_t)SHAPEPROOF_TENSOR_BIG_ENDIAN;
     npy->tensor.dtype = SHAPEPROOF_DTYPE_UNKNOWN;
-    npy->tensor.dtype_name = "compound";
+    npy->tensor.dtype_name = npy->objects ? "object" : "compound";
     return true;
 }
 
@@ -399,7 +402,7 @@ void sp_npy_note(struct sp_npy_notes *notes, const struct sp_npy *npy)
         count_note(&notes->big_endian, &notes->first_big_endian, name);
     if (npy->untyped) count_note(&notes->untyped, &notes->first_untyped, name);
     if (npy->odd) count_note(&notes->odd, &notes->first_odd, name);
-    if (!strcmp(npy->tensor.dtype_name, "object")) count_note(&notes->objects, &notes->first_object, name);
+    if (npy->objects) count_note(&notes->objects, &notes->first_object, name);
 }
 
 void sp_npy_warn(const struct sp_npy_notes *notes, struct shapeproof_inventory *inventory)

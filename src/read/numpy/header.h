@@ -20,6 +20,7 @@ struct sp_npy {
     uint64_t item;                   /* bytes of an element, 0 when not known */
     bool untyped;                    /* called BF16 because there is nothing else that two bytes without a type are */
     bool odd;                        /* its type, or that of a field, is none of NumPy's */
+    bool objects;                    /* its type, or that of a field, is a Python object: the data are a pickle */
 };
 
 /* `bytes` are the whole header. Shape and names go into the arena. */
