@@ -49,6 +49,15 @@ static void warn_of_other_kinds(const struct sp_zip *zip, size_t pickle, struct 
                       is_described ? is_package ? ", torch.export" : "torch.export" : "");
 }
 
+/* Judges the members of a file of torch.save that torch.load does not read. Of a file that is elsewhere each would be a
+ * request. */
+static void judge_other_members(struct sp_zip *zip, size_t pickle, const struct sp_file *file,
+                                struct shapeproof_inventory *inventory)
+{
+    for (size_t i = 0; i < sp_zip_count(zip) && !sp_zip_is_far(zip); i++)
+        if (!sp_torch_zip_is_record(zip, pickle, i)) sp_bundle_judge_member(zip, i, file, inventory);
+}
+
 /* Which format the archive is, in this order: a file of torch.save or TorchScript, .keras, torch.package, torch.export
  * or an old TorchScript, .npz, any archive with checkpoints in it. */
 static bool index_archive(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
@@ -67,9 +76,13 @@ static bool index_archive(const struct sp_file *file, uint32_t file_index, struc
     else if (ok && sp_npz_is(zip)) ok = sp_npz_index(zip, file_index, inventory, error);
     else if (ok && !stray_pickle(zip) && sp_bundle_is(zip))
         ok = sp_bundle_index(zip, file, file_index, inventory, error);
-    else if (ok) ok = unrecognised(zip, error);
+    else if (ok) {
+        sp_bundle_judge(zip, file, inventory);
+        ok = unrecognised(zip, error);
+    }
     if (ok && pickle != SIZE_MAX && sp_torch_package_prefix(zip, &path))
         sp_inventory_warn(inventory, "it is also an archive of torch.package, whose pickles are not read");
+    if (ok && pickle != SIZE_MAX) judge_other_members(zip, pickle, file, inventory);
     if (ok) sp_torch_judge_programs(zip, inventory);
     if (ok) sp_torch_judge_scripts(zip, inventory);
     sp_zip_close(zip);

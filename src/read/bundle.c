@@ -20,7 +20,7 @@
 #include "read/nested.h"
 #include "read/reader.h"
 #include "read/tar/archive.h"
-#include "read/torch/judge.h"
+#include "read/unlisted.h"
 
 static const struct sp_format tar_bundle_format = {"tar", 0};
 static const struct sp_format zip_bundle_format = {"zip-bundle", 0};
@@ -172,7 +172,7 @@ static void judge_settings(struct bundle *b, size_t index)
 }
 
 /* The first bytes of a member, at most `most`; returns how many, or 0 if they cannot be read. */
-static size_t read_member_head(const struct bundle *b, size_t index, unsigned char *head, size_t most)
+static size_t read_member_head(const struct bundle *b, size_t index, char *head, size_t most)
 {
     struct shapeproof_error ignored = {0};
     const uint64_t size = b->zip ? sp_zip_entry(b->zip, index)->size : b->tar->members.items[index].size;
@@ -182,12 +182,18 @@ static size_t read_member_head(const struct bundle *b, size_t index, unsigned ch
     return ok ? length : 0;
 }
 
-/* Judges a member that is no checkpoint: the settings of an agent, or, by its first bytes, a pickle or a file of
- * torch.save. */
+/* Whether a program that loads the member would unpickle it, or something in it, by its first bytes. */
+static bool may_member_run(const struct bundle *b, size_t index)
+{
+    char *head = sp_realloc(NULL, SP_UNLISTED_HEAD, 1);
+    const bool may = sp_unlisted_may_run(head, read_member_head(b, index, head, SP_UNLISTED_HEAD));
+    sp_free(head);
+    return may;
+}
+
+/* Judges a member that is no checkpoint: the settings of an agent, or what its first bytes say. */
 static void judge_other_member(struct bundle *b, size_t index)
 {
-    enum { HEAD = 64 };
-    unsigned char head[HEAD];
     const char *name = name_of_member(b, index);
     struct sp_file inner = {.fd = -1, .path = name};
     struct shapeproof_error why = {0};
@@ -199,13 +205,13 @@ static void judge_other_member(struct bundle *b, size_t index)
         sp_agent_judge(b->zip, index, b->inventory);
         return;
     }
-    const struct sp_probe probe = {&inner, head, read_member_head(b, index, head, sizeof head), false};
-    const bool is_zip = probe.head_length >= 4 && memcmp(head, "PK\3\4", 4) == 0;
-    if (!is_zip && !sp_reader_pickle.probe(&probe)) return;
+    if (!may_member_run(b, index)) return;
     const char *what = sp_arena_string(&b->inventory->arena, sp_quote(name).text);
-    if (!open_bundled(b, index, &inner, &why))
-        sp_inventory_warn(b->inventory, "member %s is not read: %s", what, why.message);
-    else if (!is_zip || sp_torch_is_saved(&inner)) sp_torch_judge_file(&inner, what, b->inventory);
+    if (open_bundled(b, index, &inner, &why)) {
+        inner.nesting = b->file->nesting;
+        if (!inner.inflated_from) inner.inflated_from = b->file->inflated_from;
+        sp_unlisted_judge(&inner, what, b->inventory);
+    } else sp_inventory_warn(b->inventory, "member %s is not read: %s", what, why.message);
     if (inner.fd != b->file->fd) sp_file_close(&inner);
 }
 
@@ -249,6 +255,19 @@ bool sp_bundle_index(struct sp_zip *zip, const struct sp_file *file, uint32_t fi
 {
     struct bundle bundle = {.file = file, .file_index = file_index, .inventory = inventory, .zip = zip};
     return index_bundle(&bundle, &zip_bundle_format, error);
+}
+
+void sp_bundle_judge(struct sp_zip *zip, const struct sp_file *file, struct shapeproof_inventory *inventory)
+{
+    struct bundle bundle = {.file = file, .inventory = inventory, .zip = zip};
+    for (size_t i = 0; i < sp_zip_count(zip); i++) judge_other_member(&bundle, i);
+}
+
+void sp_bundle_judge_member(struct sp_zip *zip, size_t index, const struct sp_file *file,
+                            struct shapeproof_inventory *inventory)
+{
+    struct bundle bundle = {.file = file, .inventory = inventory, .zip = zip};
+    judge_other_member(&bundle, index);
 }
 
 bool sp_bundle_index_member(struct sp_zip *zip, size_t index, const struct sp_file *file, uint32_t file_index,

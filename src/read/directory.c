@@ -23,6 +23,7 @@
 #include "read/reader.h"
 #include "read/subfolders.h"
 #include "read/torch/judge.h"
+#include "read/unlisted.h"
 #include "shapeproof/run.h"
 
 /* What is read, the first that exists; "*" stands for exactly one file with that ending. */
@@ -90,7 +91,7 @@ struct listing {
     bool distributed;                     /* files of torch.distributed.checkpoint lie there */
     bool has_metadata;                    /* and what their names are: .metadata */
     SP_ARRAY(const char *) rank_metadata; /* or __0.metadata, __1.metadata; sorted */
-    SP_ARRAY(const char *) pickles;       /* by their names, of all files of the folder; sorted */
+    SP_ARRAY(const char *) files;         /* all entries of the folder; sorted */
     bool judged;                          /* those that may be a checkpoint and are not read */
     bool resumed;                         /* so are the optimizer and states of Trainer */
 };
@@ -125,16 +126,15 @@ static bool list_folder(const struct sp_folder *folder, struct listing *listing,
     for (const struct dirent *entry; (entry = sp_folder_next(stream, folder->path));) {
         listing->distributed = listing->distributed || sp_ends_with(entry->d_name, ".distcp");
         if (sp_is_dcp_name(entry->d_name)) note_metadata(listing, entry->d_name);
-        if (is_pickle_name(entry->d_name))
-            *SP_PUSH(&listing->pickles) = sp_arena_string(&listing->arena, entry->d_name);
+        *SP_PUSH(&listing->files) = sp_arena_string(&listing->arena, entry->d_name);
         if (!sp_may_be_checkpoint(entry->d_name)) continue;
         SP_GROW(listing->names, listing->count, listing->capacity);
         listing->names[listing->count++] = sp_arena_string(&listing->arena, entry->d_name);
     }
     sp_folder_end(stream);
     if (listing->count) qsort(listing->names, listing->count, sizeof *listing->names, compare_shard_names);
-    if (listing->pickles.count)
-        qsort(listing->pickles.items, listing->pickles.count, sizeof *listing->pickles.items, compare_shard_names);
+    if (listing->files.count)
+        qsort(listing->files.items, listing->files.count, sizeof *listing->files.items, compare_shard_names);
     if (listing->rank_metadata.count)
         qsort(listing->rank_metadata.items, listing->rank_metadata.count, sizeof *listing->rank_metadata.items,
               compare_shard_names);
@@ -353,25 +353,37 @@ static const char *const optimizers[] = {"optimizer.pt", "optimizer.bin"};
 static const char *const states[] = {"scheduler.pt", "scheduler.bin", "scaler.pt", "rng_state.pth",
                                      "random_states_0.pkl"};
 
-/* Judges the pickles of the folder that are not read and were not judged: other states of a training, which it loads,
- * and any other file that is a pickle, which a program may load instead of the model. */
-static void judge_pickles(const struct sp_folder *folder, const struct listing *listing,
-                          struct shapeproof_inventory *inventory)
+/* Judges a file that has the name of a pickle. */
+static void judge_pickle(const struct sp_folder *folder, const char *name, struct shapeproof_inventory *inventory)
+{
+    const bool is_settings = sp_begins_with(name, "training_args.");
+    if (is_companion(name) && !is_settings) sp_torch_judge_named(folder, name, inventory);
+    else if (!sp_torch_judge_beside(folder, name, is_settings, inventory))
+        sp_unlisted_judge_named(folder, name, inventory);
+}
+
+/* Judges the files of the folder that are not read and were not judged, either those with the name of a pickle or all
+ * others: other states of a training, which it loads, and any other file that is a pickle or has one in it, which a
+ * program may load instead of the model. A .distcp file is several files of torch.save, one behind the other, and so no
+ * archive. */
+static void judge_files(const struct sp_folder *folder, const struct listing *listing, bool named,
+                        struct shapeproof_inventory *inventory)
 {
     enum { MOST = 10 * 1000 };
-    for (size_t i = 0; i < listing->pickles.count; i++) {
-        const char *name = listing->pickles.items[i];
-        const bool is_settings = sp_begins_with(name, "training_args.");
-        if (listing->resumed && (SP_IS_AMONG(name, optimizers) || SP_IS_AMONG(name, states))) continue;
-        if (is_file_read(inventory, name) || (listing->judged && !is_companion(name))) continue;
-        if (i >= MOST) {
-            sp_inventory_warn(inventory, "%zu of its files are not read: what unpickling them would run is not known",
-                              listing->pickles.count - i);
-            return;
-        }
-        if (is_companion(name) && !is_settings) sp_torch_judge_named(folder, name, inventory);
-        else sp_torch_judge_beside(folder, name, is_settings, inventory);
+    size_t judged = 0;
+    for (size_t i = 0; i < listing->files.count; i++) {
+        const char *name = listing->files.items[i];
+        if (is_pickle_name(name) != named) continue;
+        if (named && listing->resumed && (SP_IS_AMONG(name, optimizers) || SP_IS_AMONG(name, states))) continue;
+        if (is_file_read(inventory, name) || (named && listing->judged && !is_companion(name))) continue;
+        if (judged++ >= MOST) continue;
+        if (named) judge_pickle(folder, name, inventory);
+        else if (sp_ends_with(name, ".distcp")) sp_torch_judge_beside(folder, name, false, inventory);
+        else sp_unlisted_judge_named(folder, name, inventory);
     }
+    if (judged > MOST)
+        sp_inventory_warn(inventory, "%zu of its files are not read: what unpickling them would run is not known",
+                          judged - MOST);
 }
 
 /* Looks at what Trainer and accelerate save beside the model to continue a training. */
@@ -630,7 +642,7 @@ bool sp_directory_read_pieces(const struct sp_folder *folder, const char *first,
     else ok = ok && sp_folder_read(folder, first, inventory, error); /* which fails, as `first` is not there */
     sp_free(shards);
     sp_free(listing.names);
-    sp_free(listing.pickles.items);
+    sp_free(listing.files.items);
     sp_free(listing.rank_metadata.items);
     sp_arena_free(&listing.arena);
     return ok;
@@ -646,11 +658,12 @@ bool sp_directory_read(const struct sp_folder *folder, struct shapeproof_invento
     }
     struct sp_shard *shards = sp_realloc(NULL, listing.count, sizeof *shards);
     const bool ok = choose_checkpoint(folder, &listing, shards, inventory, error);
-    if (ok && !folder->far) judge_pickles(folder, &listing, inventory);
+    if (ok && !folder->far) judge_files(folder, &listing, true, inventory);
+    if (ok && !folder->far) judge_files(folder, &listing, false, inventory);
     if (ok) sp_local_code_judge(folder, inventory);
     sp_free(shards);
     sp_free(listing.names);
-    sp_free(listing.pickles.items);
+    sp_free(listing.files.items);
     sp_free(listing.rank_metadata.items);
     sp_arena_free(&listing.arena);
     return ok;

@@ -9,6 +9,8 @@
  *
  * "org/name--modeling_own.OwnModel" is code of another repository.
  *
+ * A model that can generate runs custom_generate/generate.py without being told.
+ *
  * A file of code that is not there is not run. */
 #define _GNU_SOURCE /* O_DIRECTORY, O_CLOEXEC */
 #include "read/local_code.h"
@@ -204,8 +206,17 @@ static void judge_folder(const struct sp_folder *folder, bool lists, const char 
     }
 }
 
+/* Warns of the code that generate() of transformers runs, which no configuration has to name. */
+static void judge_generation(const struct sp_folder *folder, struct shapeproof_inventory *inventory)
+{
+    static const char code[] = "custom_generate/generate.py";
+    if (sp_path_exists(folder->fd, code))
+        sp_inventory_warn(inventory, "'%s': loading the model with trust_remote_code=True would run it", code);
+}
+
 void sp_local_code_judge(const struct sp_folder *folder, struct shapeproof_inventory *inventory)
 {
+    judge_generation(folder, inventory);
     judge_folder(folder, false, "", inventory);
     struct sp_folder above = {.fd = sp_hold_fd(openat(folder->fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
                               .path = ".."};

@@ -90,6 +90,13 @@ static bool spend_nested_names(struct shapeproof_inventory *inventory, const str
                    length, count, SP_MAX_NAME / 2, SP_NAMES_BUDGET_FACTOR, SP_NAMES_BUDGET_BASE >> 20);
 }
 
+bool sp_nested_check(const struct sp_file *file, struct shapeproof_error *error)
+{
+    if (file->nesting <= MAX_FILES_WITHIN) return true;
+    return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "files within files, more than %d deep",
+                   MAX_FILES_WITHIN);
+}
+
 bool sp_nested_index(const struct sp_file *outer, const struct sp_file *inner, const char *prefix, uint32_t file_index,
                      struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
@@ -98,9 +105,7 @@ bool sp_nested_index(const struct sp_file *outer, const struct sp_file *inner, c
     const bool in_place = file.fd == outer->fd; /* otherwise it was inflated into a file of its own */
     file.nesting = outer->nesting + 1;
     if (!file.inflated_from) file.inflated_from = outer->inflated_from;
-    if (file.nesting > MAX_FILES_WITHIN)
-        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "files within files, more than %d deep",
-                       MAX_FILES_WITHIN);
+    if (!sp_nested_check(&file, error)) return false;
     if (inventory->arena.used > MAX_LISTED_BYTES)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "names and shapes of more than %d bytes",
                        MAX_LISTED_BYTES);

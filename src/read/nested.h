@@ -10,5 +10,7 @@
  * `base` it then has; otherwise it is forgotten. */
 bool sp_nested_index(const struct sp_file *outer, const struct sp_file *inner, const char *prefix, uint32_t file_index,
                      struct shapeproof_inventory *inventory, struct shapeproof_error *error);
+/* Whether the file, which has its own level of nesting, is not too deep within others. */
+bool sp_nested_check(const struct sp_file *file, struct shapeproof_error *error);
 
 #endif

@@ -17,7 +17,8 @@ src/math/               math         base
 src/read/               read  read/zip/archive.h read/torch/zip.h read/hdf5/keras_zip.h read/numpy/npz.h model base
 src/read/nested.c       read         read/gzip model base
 src/read/agent.c        read         read/zip/archive.h read/torch/judge.h model base
-src/read/bundle.c       read         read/zip/archive.h read/torch/judge.h read/tar model base
+src/read/bundle.c       read         read/zip/archive.h read/tar model base
+src/read/unlisted.c     read         read/gzip read/tar read/torch/judge.h model base
 src/read/registry.c     read         read/tar/archive.h model base
 src/read/gzip/          read/gzip    base
 src/read/tar/           read/tar     model base

@@ -481,6 +481,120 @@ static void pickles_in_folders(void **state)
     scratch_empty(&scratch);
 }
 
+/* Any name, if the first bytes are those of a pickle or of a file that may have one in it. */
+static void files_by_first_bytes(void **state)
+{
+    static const char pickle[] = P_PICKLE(P_CALL("posix", "system", P_TUPLE(P_STR("true"))));
+    static const char text_pickle[] = "cposix\nsystem\n(S'true'\ntR.";
+    static const char *const names[] = {"X.PKL", "x.p", "x.t7", "x.dat", "x"};
+    struct sp_text zip = {0}, tar = {0};
+    (void)state;
+    write_model("model.safetensors");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct sp_text expected = {0};
+        sp_text_printf(&expected, "! '%s': unpickling it would call posix.system: nothing was executed\n", names[i]);
+        scratch_write(&scratch, names[i], pickle, sizeof pickle - 1);
+        expect_warnings("", expected.data);
+        scratch_write(&scratch, names[i], text_pickle, sizeof text_pickle - 1);
+        expect_warnings("", expected.data);
+        unlink(scratch_path(&scratch, names[i]));
+        sp_text_free(&expected);
+    }
+    const struct zipped members[] = {SMALL("m", pickle)}, harmless[] = {SMALL("a.csv", "1,2\n")};
+    put_zip(&zip, members, 1);
+    write_text("x.zip", &zip);
+    put_tar_member(&tar, "m", pickle, sizeof pickle - 1);
+    write_text("x.tar", &tar);
+    expect_warnings("", "! 'x.tar': 'm': unpickling it would call posix.system: nothing was executed\n"
+                        "! 'x.zip': 'm': unpickling it would call posix.system: nothing was executed\n");
+    scratch_empty(&scratch);
+    write_model("model.safetensors");
+    put_zip(&zip, harmless, 1);
+    write_text("x.zip", &zip);
+    write_string("README", "(see the page)\n");
+    write_string("notes.txt", "I am no pickle.\n");
+    expect_warnings("", "");
+    write_string("x.bz2", "BZh91AY");
+    expect_warnings("", "! 'x.bz2' is not read, so that it is not known what loading it would run: this is compressed "
+                        "(bzip2)\n");
+    scratch_empty(&scratch);
+}
+
+static void code_of_generation(void **state)
+{
+    (void)state;
+    write_model("model.safetensors");
+    if (mkdir(scratch_path(&scratch, "custom_generate"), 0700)) abort();
+    expect_warnings("", "");
+    write_string("custom_generate/generate.py", "");
+    expect_warnings("",
+                    "! 'custom_generate/generate.py': loading the model with trust_remote_code=True would run it\n");
+    unlink(scratch_path(&scratch, "custom_generate/generate.py"));
+    rmdir(scratch_path(&scratch, "custom_generate"));
+    scratch_empty(&scratch);
+}
+
+/* ---- members of an archive ---- */
+
+#define MODEL_BYTES "\x38\0\0\0\0\0\0\0{\"w\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}   x"
+
+static void files_within_archives(void **state)
+{
+    static const char pickle[] = P_PICKLE(P_CALL("posix", "system", P_TUPLE(P_STR("true"))));
+    struct sp_text inner = {0}, tar = {0}, deep = {0}, zip = {0};
+    (void)state;
+    const struct zipped within[] = {SMALL("m", pickle)};
+    put_zip(&inner, within, 1);
+    put_tar_member(&tar, "m", pickle, sizeof pickle - 1);
+    const struct zipped middle[] = {{.name = "i.zip", .bytes = inner.data, .length = inner.length}};
+    put_zip(&deep, middle, 1);
+    const struct zipped members[] = {
+        SMALL("model.safetensors", MODEL_BYTES),
+        {.name = "a.zip", .bytes = inner.data, .length = inner.length, .method = ZIP_DEFLATED},
+        {.name = "b", .bytes = tar.data, .length = tar.length},
+        {.name = "c.txt", .bytes = pickle, .length = sizeof pickle - 1},
+        {.name = "d.zip", .bytes = deep.data, .length = deep.length},
+        SMALL("e.txt", "text")};
+    put_zip(&zip, members, sizeof members / sizeof *members);
+    write_text("a.zip", &zip);
+    expect_warnings("a.zip", "! 'a.zip': 'm': unpickling it would call posix.system: nothing was executed\n"
+                             "! 'b': 'm': unpickling it would call posix.system: nothing was executed\n"
+                             "! 'c.txt': unpickling it would call posix.system: nothing was executed\n"
+                             "! 'd.zip': 'i.zip': 'm': unpickling it would call posix.system: nothing was "
+                             "executed\n");
+    sp_text_free(&inner);
+    sp_text_free(&tar);
+    sp_text_free(&deep);
+    scratch_empty(&scratch);
+}
+
+/* A pickle that torch.load does not read, and one that is unpacked over the one that it reads. */
+static void pickles_beside_the_one_of_torch(void **state)
+{
+    static const char calls[] = P_PICKLE(P_CALL("posix", "system", P_TUPLE(P_STR("true"))));
+    static const char pickle[] = P_PICKLE(P_DICT(
+        P_STR("w") P_REBUILD(P_STORAGE("FloatStorage", "0", "2"), "0", P_TUPLE(P_INT("2")), P_TUPLE(P_INT("1")))));
+    static const char *const names[] = {"a/x.pkl", "a/extra/x", "a/data/x.pkl"};
+    static const char *const same[] = {"a/./data.pkl", "a//data.pkl", "./a/data.pkl", "/a/.//data.pkl"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names + sizeof same / sizeof *same; i++) {
+        const bool is_same = i >= sizeof names / sizeof *names;
+        const char *name = is_same ? same[i - sizeof names / sizeof *names] : names[i];
+        struct sp_text text = {0}, expected = {0};
+        const struct zipped members[] = {SMALL("a/data.pkl", pickle),
+                                         SMALL("a/version", "3\n"),
+                                         SMALL("a/data/0", "eightbyt"),
+                                         {.name = name, .bytes = calls, .length = sizeof calls - 1}};
+        put_zip(&text, members, sizeof members / sizeof *members);
+        write_text("a.pt", &text);
+        if (is_same) sp_text_printf(&expected, "refused: ambiguous archive: members 'a/data.pkl' and '%s'\n", name);
+        else sp_text_printf(&expected, "! '%s': unpickling it would call posix.system: nothing was executed\n", name);
+        expect_warnings("a.pt", expected.data);
+        sp_text_free(&expected);
+    }
+    scratch_empty(&scratch);
+}
+
 /* ---- arrays of objects ---- */
 
 /* NumPy writes an array with an object anywhere in its type as one pickle, and numpy.load unpickles it. */
@@ -547,8 +661,12 @@ int main(void)
         cmocka_unit_test(code_in_folders),
         cmocka_unit_test(code_beside_lists),
         cmocka_unit_test(pickles_in_folders),
+        cmocka_unit_test(files_by_first_bytes),
+        cmocka_unit_test(code_of_generation),
+        cmocka_unit_test(files_within_archives),
         cmocka_unit_test(objects_of_programs),
         cmocka_unit_test(objects_in_types),
+        cmocka_unit_test(pickles_beside_the_one_of_torch),
         cmocka_unit_test(numbers_of_records),
         cmocka_unit_test(operators_of_torchscript),
     };

@@ -54,8 +54,9 @@ static const char *const good[][2] = {
                          "1 M8[parsec] (2,2)\n"
                          "2 compound (2,2) @430+32\n"
                          "3 compound (2,2) @574+32\n"
-                         "4 compound (2,2)\n"
-                         "! arrays of types that NumPy does not know: 3, the first '0'\n"},
+                         "4 object (2,2)\n"
+                         "! arrays of types that NumPy does not know: 3, the first '0'\n"
+                         "! arrays of Python objects: 1, the first '4'; their pickles are not read\n"},
     {"ok/one.npy", "npy\n"
                    " F32 (3,4) @128+48\n"},
     {"ok/python2.npy", "npy\n"

@@ -129,14 +129,13 @@ void sp_torch_judge_named(const struct sp_folder *folder, const char *name, stru
     sp_file_close(&file);
 }
 
-/* Whether the bytes are a whole pickle, or call something before they break off. */
-static bool is_pickle(const char *bytes, size_t length)
+bool sp_torch_is_pickle(const char *bytes, size_t length, bool has_more)
 {
     struct shapeproof_error ignored = {0};
     struct sp_arena arena = {0};
     struct sp_pickle pickle;
     const bool is = sp_pickle_read(&pickle, &arena, "", bytes, length, &ignored) || pickle.call_count ||
-                    (pickle.truncated && length == MAX_TRIED && (unsigned char)bytes[0] == 0x80);
+                    (pickle.truncated && has_more && (unsigned char)bytes[0] == 0x80);
     sp_arena_free(&arena);
     return is;
 }
@@ -150,22 +149,25 @@ static bool is_unpickled(const struct sp_file *file)
     char *bytes = sp_realloc(NULL, length, 1);
     bool is = sp_file_read(file, 0, bytes, length, &ignored);
     if (is && length >= 4 && memcmp(bytes, "PK\3\4", 4) == 0) is = sp_torch_is_saved(file);
-    else if (is && !(length >= SP_TAR_BLOCK && sp_tar_is_header((unsigned char *)bytes))) is = is_pickle(bytes, length);
+    else if (is && !(length >= SP_TAR_BLOCK && sp_tar_is_header((unsigned char *)bytes)))
+        is = sp_torch_is_pickle(bytes, length, length == MAX_TRIED);
     sp_free(bytes);
     return is;
 }
 
-void sp_torch_judge_beside(const struct sp_folder *folder, const char *name, bool is_typed,
+bool sp_torch_judge_beside(const struct sp_folder *folder, const char *name, bool is_typed,
                            struct shapeproof_inventory *inventory)
 {
     const char *what = sp_arena_string(&inventory->arena, sp_quote(name).text);
     struct sp_file file;
     struct shapeproof_error why = {0};
-    if (sp_folder_open_file(folder, name, &file, &why) && is_unpickled(&file)) {
+    const bool is = sp_folder_open_file(folder, name, &file, &why) && is_unpickled(&file);
+    if (is) {
         struct shapeproof_inventory *own = sp_inventory_new(what);
         sp_torch_judge_file(&file, what, own);
         if (!is_typed || own->suspects.count) sp_inventory_adopt_remarks(inventory, own);
         shapeproof_inventory_close(own);
     }
     sp_file_close(&file);
+    return is;
 }

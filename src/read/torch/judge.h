@@ -19,11 +19,15 @@ void sp_torch_judge_named(const struct sp_folder *folder, const char *name, stru
 /* The same for a pickle in memory. */
 void sp_torch_judge_bytes(const char *bytes, size_t length, const char *what, struct shapeproof_inventory *inventory);
 
+/* Whether the bytes are a whole pickle, or call something before they break off, or, if the file has more bytes than
+ * these, begin as a pickle of protocol 2 or later. */
+bool sp_torch_is_pickle(const char *bytes, size_t length, bool has_more);
 /* Whether the file is a zip archive with the pickle of torch.save in it. */
 bool sp_torch_is_saved(const struct sp_file *file);
 /* The same for a file of the folder that no program is known to load, if it is a pickle or a file of torch.save:
- * nothing is said of another kind of file. `is_typed`: classes of other packages are ordinary in it. */
-void sp_torch_judge_beside(const struct sp_folder *folder, const char *name, bool is_typed,
+ * nothing is said of another kind of file, and the result is false. `is_typed`: classes of other packages are ordinary
+ * in it. */
+bool sp_torch_judge_beside(const struct sp_folder *folder, const char *name, bool is_typed,
                            struct shapeproof_inventory *inventory);
 
 #endif

@@ -196,6 +196,18 @@ bool sp_torch_zip_find(const struct sp_zip *zip, size_t *pickle, struct shapepro
     return true;
 }
 
+/* Of the folders only what has the name of a pickle is looked at: the bytes of storages may look like anything. */
+bool sp_torch_zip_is_record(const struct sp_zip *zip, size_t pickle, size_t member)
+{
+    static const char *const folders[] = {"data/", "constants/", "code/", ".data/"};
+    const char *name = sp_zip_entry(zip, member)->name, *archive = sp_zip_entry(zip, pickle)->name;
+    const size_t length = (size_t)(strchr(archive, '/') + 1 - archive);
+    if (member == pickle) return true;
+    if (strncmp(name, archive, length) != 0) return false;
+    if (strcmp(name + length, "constants.pkl") == 0) return true;
+    return SP_BEGINS_WITH_ANY(name + length, folders) && !sp_ends_with(name, ".pkl");
+}
+
 void sp_torch_zip_warn_outside(const struct sp_zip *zip, const char *prefix, struct shapeproof_inventory *inventory)
 {
     for (size_t i = 0; i < sp_zip_count(zip); i++) {

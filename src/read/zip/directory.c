@@ -324,7 +324,22 @@ static bool parse_entries(struct sp_zip *zip, const struct end *end, struct shap
 
 /* ---- no two members share a name or bytes ---- */
 
-/* Some readers look names up without regard to case, or take a backslash for a slash, as Python's does on Windows. */
+/* The name that a file would get when the member is unpacked: in lower case, with slashes for backslashes, and without
+ * the components "." and "", as in "a/./b" and "a//b". */
+static void fold_name(char *name)
+{
+    char *to = name;
+    for (const char *at = name; *at; at++) {
+        const char c = *at == '\\' ? '/' : *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
+        const bool begins = to == name || to[-1] == '/';
+        if (begins && c == '.' && (at[1] == '/' || at[1] == '\\')) at++;
+        else if (!begins || c != '/') *to++ = c;
+    }
+    *to = '\0';
+}
+
+/* Some readers look names up without regard to case, or take a backslash for a slash, as Python's does on Windows; and
+ * programs that unpack two members into one file keep the last. */
 static bool check_case(const struct sp_zip *zip, struct shapeproof_error *error)
 {
     struct sp_arena arena = {0};
@@ -332,7 +347,7 @@ static bool check_case(const struct sp_zip *zip, struct shapeproof_error *error)
     bool ok = true;
     for (size_t i = 0; ok && i < zip->count; i++) {
         char *name = sp_arena_string(&arena, zip->entries[i].name);
-        for (char *c = name; *c; c++) *c = *c == '\\' ? '/' : *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
+        fold_name(name);
         const size_t other = sp_map_get(&folded, name);
         if (other == SIZE_MAX) sp_map_add(&folded, name, i);
         else
