@@ -49,13 +49,12 @@ static void warn_of_other_kinds(const struct sp_zip *zip, size_t pickle, struct 
                       is_described ? is_package ? ", torch.export" : "torch.export" : "");
 }
 
-/* Judges the members of a file of torch.save that torch.load does not read. Of a file that is elsewhere each would be a
- * request. */
-static void judge_other_members(struct sp_zip *zip, size_t pickle, const struct sp_file *file,
-                                struct shapeproof_inventory *inventory)
+/* Judges the members of a .keras file besides the weights. */
+static void judge_beside_weights(struct sp_zip *zip, const struct sp_file *file, struct shapeproof_inventory *inventory)
 {
     for (size_t i = 0; i < sp_zip_count(zip) && !sp_zip_is_far(zip); i++)
-        if (!sp_torch_zip_is_record(zip, pickle, i)) sp_bundle_judge_member(zip, i, file, inventory);
+        if (!sp_begins_with(sp_zip_entry(zip, i)->name, "model.weights."))
+            sp_bundle_judge_member(zip, i, file, inventory);
 }
 
 /* Which format the archive is, in this order: a file of torch.save or TorchScript, .keras, torch.package, torch.export
@@ -82,7 +81,8 @@ static bool index_archive(const struct sp_file *file, uint32_t file_index, struc
     }
     if (ok && pickle != SIZE_MAX && sp_torch_package_prefix(zip, &path))
         sp_inventory_warn(inventory, "it is also an archive of torch.package, whose pickles are not read");
-    if (ok && pickle != SIZE_MAX) judge_other_members(zip, pickle, file, inventory);
+    if (ok && pickle != SIZE_MAX) sp_torch_zip_judge_others(zip, pickle, file, inventory);
+    else if (ok && sp_keras_zip_is(zip)) judge_beside_weights(zip, file, inventory);
     if (ok) sp_torch_judge_programs(zip, inventory);
     if (ok) sp_torch_judge_scripts(zip, inventory);
     sp_zip_close(zip);

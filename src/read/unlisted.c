@@ -112,7 +112,7 @@ void sp_unlisted_judge(const struct sp_file *file, const char *what, struct shap
     inner.nesting++;
     if (kind == OTHER) return;
     if (!sp_nested_check(&inner, &why)) warn_unread(what, &why, inventory);
-    else if (kind == PICKLE || (kind == ZIP && sp_torch_is_saved(file))) sp_torch_judge_file(file, what, inventory);
+    else if (kind == PICKLE || (kind == ZIP && sp_torch_is_saved(file))) sp_torch_judge_file(&inner, what, inventory);
     else if (kind == GZIP) judge_gzip(&inner, what, inventory);
     else judge_container(&inner, kind == ZIP || kind == TAR, what, inventory);
 }

@@ -593,6 +593,13 @@ static void pickles_beside_the_one_of_torch(void **state)
         sp_text_free(&expected);
     }
     scratch_empty(&scratch);
+    struct sp_text text = {0};
+    const struct zipped members[] = {SMALL("a/data.pkl", pickle), SMALL("a/x.pkl", calls)};
+    put_zip(&text, members, sizeof members / sizeof *members);
+    write_text("x.dat", &text);
+    write_model("model.safetensors");
+    expect_warnings("", "! 'x.dat': 'a/x.pkl': unpickling it would call posix.system: nothing was executed\n");
+    scratch_empty(&scratch);
 }
 
 /* ---- arrays of objects ---- */

@@ -34,6 +34,7 @@ static bool judge_archive(struct sp_torch *torch, const struct sp_file *file, st
     if (ok && record == SIZE_MAX) ok = sp_malformed(error, "a zip archive, but not of torch.save: it has no data.pkl");
     if (ok) bytes = sp_torch_zip_read_pickle(zip, record, &length, torch->inventory, error);
     ok = bytes && sp_torch_read_pickle(torch, &pickle, "data.pkl", bytes, length, error);
+    if (ok) sp_torch_zip_judge_others(zip, record, file, torch->inventory);
     sp_free(bytes);
     sp_zip_close(zip);
     return ok;

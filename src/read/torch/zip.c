@@ -14,6 +14,7 @@
 #include "base/names.h"
 #include "base/utf8.h"
 #include "model/format.h"
+#include "read/bundle.h"
 #include "read/torch/torch.h"
 #include "read/torch/zip.h"
 
@@ -197,7 +198,7 @@ bool sp_torch_zip_find(const struct sp_zip *zip, size_t *pickle, struct shapepro
 }
 
 /* Of the folders only what has the name of a pickle is looked at: the bytes of storages may look like anything. */
-bool sp_torch_zip_is_record(const struct sp_zip *zip, size_t pickle, size_t member)
+static bool is_read_by_torch(const struct sp_zip *zip, size_t pickle, size_t member)
 {
     static const char *const folders[] = {"data/", "constants/", "code/", ".data/"};
     const char *name = sp_zip_entry(zip, member)->name, *archive = sp_zip_entry(zip, pickle)->name;
@@ -206,6 +207,13 @@ bool sp_torch_zip_is_record(const struct sp_zip *zip, size_t pickle, size_t memb
     if (strncmp(name, archive, length) != 0) return false;
     if (strcmp(name + length, "constants.pkl") == 0) return true;
     return SP_BEGINS_WITH_ANY(name + length, folders) && !sp_ends_with(name, ".pkl");
+}
+
+void sp_torch_zip_judge_others(struct sp_zip *zip, size_t pickle, const struct sp_file *file,
+                               struct shapeproof_inventory *inventory)
+{
+    for (size_t i = 0; i < sp_zip_count(zip) && !sp_zip_is_far(zip); i++)
+        if (!is_read_by_torch(zip, pickle, i)) sp_bundle_judge_member(zip, i, file, inventory);
 }
 
 void sp_torch_zip_warn_outside(const struct sp_zip *zip, const char *prefix, struct shapeproof_inventory *inventory)

@@ -38,8 +38,9 @@ void sp_torch_judge_programs(struct sp_zip *zip, struct shapeproof_inventory *in
 /* The same for the source code of TorchScript in the archive: operators that open a file, and operators of other
  * libraries if loading runs code. */
 void sp_torch_judge_scripts(struct sp_zip *zip, struct shapeproof_inventory *inventory);
-/* Whether the member is one that torch.load reads, with `pickle` as the number of its data.pkl, or the bytes of a
- * storage, or source: all others are somebody else's. */
-bool sp_torch_zip_is_record(const struct sp_zip *zip, size_t pickle, size_t member);
+/* Judges the members that torch.load does not read: those besides the data.pkl with the number `pickle`, the bytes of
+ * storages, and source. Of a file that is elsewhere nothing is read, as each member would be a request. */
+void sp_torch_zip_judge_others(struct sp_zip *zip, size_t pickle, const struct sp_file *file,
+                               struct shapeproof_inventory *inventory);
 
 #endif
