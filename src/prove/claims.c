@@ -2,6 +2,7 @@
  * Judging claims. Both sides become polynomials and are subtracted; what is left is the error of the claim, for all
  * hyper-parameters at once. What cannot be decided in this way is tried at many points and never called proved. */
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/budget.h"
 #include "base/call.h"
 #include "base/chars.h"
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/fault.h"
 #include "base/real.h"
@@ -17,13 +19,19 @@
 #include "prove/printed.h"
 #include "prove/words.h"
 
-enum { MAX_CASES = 10 }; /* conditions in one difference: up to 2^10 cases */
+enum {
+    MAX_CASES = 10,                 /* conditions in one difference: up to 2^10 cases */
+    LEAST_STEPS = 16 * 1000 * 1000, /* that all claims of a call may take; 15 times what the built-in ones take */
+    STEPS_PART = 4,                 /* the same, of the steps of a prediction */
+    STEPS_FOR_BYTE = 512            /* the same, besides for each byte of their text; the built-in ones take 100 */
+};
 
 struct shapeproof_proofs {
     struct sp_arena arena;
     struct shapeproof_proof *items;
     struct sp_located_claim *located; /* parallel to items */
     size_t count, capacity, located_capacity;
+    uint64_t most_steps, steps_end; /* that the claims together may take, and where that is in the steps of the call */
 };
 
 const char *shapeproof_verdict_on_claim_name(enum shapeproof_verdict_on_claim verdict)
@@ -489,13 +497,45 @@ static void link_corrections(struct shapeproof_proofs *proofs, size_t first)
     }
 }
 
+/* Appends that the claim is undecided, and why. */
+static void leave_undecided(struct shapeproof_proofs *proofs, const char *table, struct sp_located_claim located,
+                            const char *why)
+{
+    struct shapeproof_proof proof = sp_proof_begin(&proofs->arena, table, located);
+    proof.verdict = SHAPEPROOF_UNDECIDED;
+    proof.difference = why;
+    append_proof(proofs, located, proof, false);
+}
+
+/* Whether the claims before have taken the steps of all claims; then this one is undecided. Each claim that begins
+ * within the budget may end beyond it, so that a claim that is alone has the steps of the call. */
+static bool is_left_undecided(struct shapeproof_proofs *proofs, const char *table, struct sp_located_claim located)
+{
+    if (!sp_budget_is_past(proofs->steps_end)) return false;
+    leave_undecided(proofs, table, located,
+                    sp_arena_printf(&proofs->arena,
+                                    "not tried, since the claims before it take more than %" PRIu64
+                                    " steps, the limit for all of them; --limit steps=N allows N/%d",
+                                    proofs->most_steps, STEPS_PART));
+    return true;
+}
+
+/* Lets the claims that are judged next take so many steps more. */
+static void allow_steps(struct shapeproof_proofs *proofs, uint64_t steps)
+{
+    proofs->most_steps = sp_add_saturated(proofs->most_steps, steps);
+    proofs->steps_end = sp_add_saturated(proofs->steps_end, steps);
+}
+
 /* False if the watch ends the call. */
 static bool prove_unit(const struct judge *judge, const struct sp_unit *unit)
 {
     const size_t first = judge->proofs->count;
     for (size_t i = 0; i < unit->claim_count; i++) {
         if (!sp_goes_on(judge->watch, "claims", judge->proofs->count, 0)) return false;
-        prove_claim(judge, unit, &unit->claims[i]);
+        const struct sp_located_claim located = {unit, &unit->claims[i]};
+        if (!is_left_undecided(judge->proofs, judge->count->table->name, located))
+            prove_claim(judge, unit, &unit->claims[i]);
     }
     link_corrections(judge->proofs, first);
     return true;
@@ -622,12 +662,10 @@ static bool judge_one_by_one(const struct table_claims *about, struct shapeproof
         for (size_t k = 0; k < about->units[i]->claim_count; k++, left--) {
             const struct sp_located_claim located = {about->units[i], &about->units[i]->claims[k]};
             if (!sp_goes_on(about->options->watch, "claims", proofs->count, 0)) return sp_fail_cancelled(error);
+            if (is_left_undecided(proofs, about->table->name, located)) continue;
             if (judge_counted_table(about, &located, left + 1, error)) continue;
             if (!needs_more(error)) return false;
-            struct shapeproof_proof proof = sp_proof_begin(&proofs->arena, about->table->name, located);
-            proof.verdict = SHAPEPROOF_UNDECIDED;
-            proof.difference = sp_arena_string(&proofs->arena, error->message);
-            append_proof(proofs, located, proof, false);
+            leave_undecided(proofs, about->table->name, located, sp_arena_string(&proofs->arena, error->message));
             sp_error_reset(error);
         }
         link_corrections(proofs, first);
@@ -650,11 +688,16 @@ static bool judge_claims_about(struct shapeproof_proofs *proofs, const struct sh
                                  .units = sp_realloc(NULL, places, sizeof *about.units)};
     for (size_t i = 0; i < places; i++) {
         const struct sp_unit *unit = claims_about(tables, i, table);
-        if (unit && is_in_scope(&scope, unit->span.source->name)) about.units[about.unit_count++] = unit;
+        if (!unit || !is_in_scope(&scope, unit->span.source->name)) continue;
+        about.units[about.unit_count++] = unit;
+        for (size_t k = 0; k < unit->claim_count; k++)
+            allow_steps(proofs, (uint64_t)unit->claims[k].text_length * STEPS_FOR_BYTE);
     }
+    const uint64_t steps_before = sp_budget_steps_taken();
     bool good = !about.unit_count || judge_counted_table(&about, NULL, 2, error);
     if (!good && needs_more(error)) {
         sp_error_reset(error);
+        proofs->steps_end = sp_add_saturated(proofs->steps_end, sp_budget_steps_taken() - steps_before);
         good = judge_one_by_one(&about, error);
     }
     sp_free(about.units);
@@ -682,7 +725,9 @@ struct shapeproof_proofs *sp_prove_class(const struct shapeproof_tables *tables,
     const struct scope scope = {options->files, options->file_count};
     struct sp_map claimed = tables_claimed(tables, &scope);
     bool good = true;
-    *proofs = (struct shapeproof_proofs){0};
+    *proofs = (struct shapeproof_proofs){.steps_end = sp_budget_steps_taken()};
+    const uint64_t part = sp_budget_steps() / STEPS_PART;
+    allow_steps(proofs, part < LEAST_STEPS ? LEAST_STEPS : part);
     for (size_t i = 0; i < count && good; i++) {
         const char *name = named ? options->tables[i] : shapeproof_tables_info(tables, i)->name;
         const bool is_claimed = sp_map_get(&claimed, name) != SIZE_MAX;

@@ -532,6 +532,34 @@ static void hostile(void **state)
            "a = 1, b = 1, c = 1, d = 1: 1, claimed 1152921504606846976");
 }
 
+/* All claims have the same steps: when they are spent, the rest is undecided, also what is soon proved. */
+static void too_many_claims(void **state)
+{
+    (void)state;
+    enum { CLAIMS = 16 };
+    static char text[1024];
+    char *end = text;
+    struct shapeproof_tables *tables;
+    struct shapeproof_proofs *proofs;
+    end += sprintf(end, "table t\n[g]\nw (a,b,c,d)\n");
+    for (int i = 0; i < CLAIMS; i++) end += sprintf(end, "claim total = (a+b+c+d)^30\n");
+    sprintf(end, "claim total = a*b*c*d\n");
+    assert_int_equal(judge(text, &tables, &proofs).verdict, SHAPEPROOF_REFUTED);
+    assert_int_equal(shapeproof_proofs_count(proofs), CLAIMS + 1);
+    for (size_t i = 0; i <= CLAIMS; i++) {
+        const struct shapeproof_proof *proof = shapeproof_proofs_get(proofs, i);
+        if (i < 2) assert_int_equal(proof->verdict, SHAPEPROOF_REFUTED);
+        if (i < CLAIMS / 2) continue;
+        assert_int_equal(proof->verdict, SHAPEPROOF_UNDECIDED);
+        assert_string_equal(proof->difference,
+                            "not tried, since the claims before it take more than 16223744 steps, the limit for all of "
+                            "them; --limit steps=N allows N/4");
+        assert_false(proof->as_expected);
+    }
+    shapeproof_proofs_free(proofs);
+    shapeproof_tables_free(tables);
+}
+
 /* The correction of an erratum is the claim in the line below it, or below the errata there. */
 static void corrections(void **state)
 {
@@ -560,6 +588,7 @@ int main(void)
                                        cmocka_unit_test(wrong_in_a_file),
                                        cmocka_unit_test(corrections),
                                        cmocka_unit_test(hostile),
+                                       cmocka_unit_test(too_many_claims),
                                        cmocka_unit_test(dotted_names),
                                        cmocka_unit_test(equations),
                                        cmocka_unit_test(equations_without_solution),
