@@ -105,8 +105,10 @@ static void warn_of_quantisation(const struct cli_subject *subject)
     const struct shapeproof_predict_options what = {.table = subject->table_name};
     struct shapeproof_error ignored = {0};
     struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &ignored);
-    if (prediction) cli_warn_of_quantisation(subject, prediction, "they are counted in bf16 (--dtype sets another)");
+    if (!prediction) return;
+    const size_t count = shapeproof_prediction_count(prediction);
     shapeproof_prediction_free(prediction);
+    cli_warn_of_quantisation(subject, count, "they are counted in bf16 (--dtype sets another)");
 }
 
 static int report_fit(const struct cli_args *args, const struct cli_subject *subject, const uint64_t *stored)

@@ -149,10 +149,11 @@ static int report_prediction(const struct cli_args *args, const struct cli_subje
         cli_put_report(to, shapeproof_report_predict(prediction, &how, NULL));
     }
     warn_of_misspelt(prediction, subject->config);
-    if (!what.stored) cli_warn_of_quantisation(subject, prediction, of_model);
     cli_warn_of_objection(subject, prediction);
+    const size_t count = shapeproof_prediction_count(prediction);
     shapeproof_derivation_free(forms);
-    shapeproof_prediction_free(prediction);
+    shapeproof_prediction_free(prediction); /* two of them would be held otherwise */
+    if (!what.stored) cli_warn_of_quantisation(subject, count, of_model);
     return CLI_OK;
 }
 
@@ -194,7 +195,7 @@ static int predict_side(const struct cli_args *args, const char *name, struct si
     side->size = shapeproof_prediction_size(prediction, subject->config, dtype_asked(args));
     int status = cli_settings_are_read(subject, prediction) ? CLI_OK : CLI_USAGE;
     if (status == CLI_OK) warn_of_misspelt(prediction, subject->config);
-    if (status == CLI_OK) cli_warn_of_quantisation(subject, prediction, of_model);
+    if (status == CLI_OK) cli_warn_of_quantisation(subject, shapeproof_prediction_count(prediction), of_model);
     if (status == CLI_OK) cli_warn_of_objection(subject, prediction);
     if (status == CLI_OK && side->size.assumed && dtype_asked(args) == SHAPEPROOF_DTYPE_UNKNOWN) warn_of_dtype(name);
     return status;

@@ -500,20 +500,18 @@ void cli_warn_of_objection(const struct cli_subject *subject, const struct shape
     shapeproof_free(why);
 }
 
-/* Whether a checkpoint of the configuration stores other tensors than the model has, of which there is a prediction.
- * False with a message in the error if that cannot be told, as when too many patterns name modules. */
-static bool is_quantised(const struct cli_subject *subject, const struct shapeproof_prediction *model,
-                         struct shapeproof_error *error)
+/* Whether a checkpoint of the configuration stores other tensors than the model has, which has `count` of them. False
+ * with a message in the error if that cannot be told, as when too many patterns name modules. */
+static bool is_quantised(const struct cli_subject *subject, size_t count, struct shapeproof_error *error)
 {
     const struct shapeproof_predict_options what = {.table = subject->table_name, .stored = true};
     struct shapeproof_prediction *stored = shapeproof_predict(subject->tables, subject->config, &what, error);
-    const bool is = stored && shapeproof_prediction_count(stored) != shapeproof_prediction_count(model);
+    const bool is = stored && shapeproof_prediction_count(stored) != count;
     shapeproof_prediction_free(stored);
     return is;
 }
 
-void cli_warn_of_quantisation(const struct cli_subject *subject, const struct shapeproof_prediction *prediction,
-                              const char *reported)
+void cli_warn_of_quantisation(const struct cli_subject *subject, size_t count, const char *reported)
 {
     const char *path = shapeproof_config_path(subject->config);
     struct shapeproof_error error = {0};
@@ -523,7 +521,7 @@ void cli_warn_of_quantisation(const struct cli_subject *subject, const struct sh
         return;
     }
     if (!*path) return; /* no file: a built-in model, whose values have no quantisation */
-    const bool is = is_quantised(subject, prediction, &error);
+    const bool is = is_quantised(subject, count, &error);
     if (*error.message) cli_warning(path, error.message);
     if (!is) return;
     snprintf(message, sizeof message,

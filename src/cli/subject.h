@@ -112,9 +112,9 @@ int cli_lines_error(const struct cli_subject *subject, const struct shapeproof_e
  * prediction never looked at are warned of. */
 bool cli_settings_are_read(const struct cli_subject *subject, const struct shapeproof_prediction *prediction);
 /* Warns that the configuration quantises the weights, if it does, and what is reported of them nevertheless: "the
- * weights are counted in bf16". Warns of a method of quantisation that is not known, too. */
-void cli_warn_of_quantisation(const struct cli_subject *subject, const struct shapeproof_prediction *prediction,
-                              const char *reported);
+ * weights are counted in bf16". `count` is that of the tensors of the model, whose prediction need not be held: what is
+ * stored is predicted for this. Warns of a method of quantisation that is not known, too. */
+void cli_warn_of_quantisation(const struct cli_subject *subject, size_t count, const char *reported);
 /* Warns of a configuration that its library makes no model of, whatever the checkpoint holds. */
 void cli_warn_of_objection(const struct cli_subject *subject, const struct shapeproof_prediction *prediction);
 /* False after the same error, without the warnings: for a command that makes no prediction of its own. True without
