@@ -170,6 +170,8 @@ struct sp_term_bank *sp_library_bank(struct sp_library *library, const struct sp
 enum {
     MOST_ROUNDS = 40,         /* of layouts: each ends with a decision taken back */
     MOST_ITERATIONS = 400000, /* of the loops of a row, in all examples */
+    MOST_ABSENT = 1000000,    /* of the loops of all rows, in one round, beyond EXPECTED for each tensor */
+    EXPECTED = 64,            /* iterations of a loop in each of which a row might have a tensor, and has one */
     MOST_SPELLED = 64,        /* numbers that are spelt out in names */
     POPULAR = 7,              /* the cost of a key that was chosen somewhere */
     FEW = 3                   /* numbers up to here are spelt out rather than not solved */
@@ -591,7 +593,8 @@ static void spell_partition(struct sp_learn_problem *problem, size_t index)
 struct iterations {
     struct sp_learn_function presence; /* 1 at the iterations where a tensor is, 0 at the others */
     const struct sp_tensor_row *row;
-    size_t next; /* the first place of the row that no iteration has reached */
+    uint64_t most; /* that are looked at */
+    size_t next;   /* the first place of the row that no iteration has reached */
 };
 
 /* Notes whether a tensor is at an iteration; false when there are too many. */
@@ -602,7 +605,7 @@ static bool add_iteration(struct iterations *iterations, const struct sp_point *
                       sp_compare_points(&row->places.items[iterations->next].point, point) == 0;
     iterations->next += here;
     sp_function_add(&iterations->presence, point, here);
-    return iterations->presence.count < MOST_ITERATIONS;
+    return iterations->presence.count < iterations->most;
 }
 
 /* Every iteration of the loops from this depth on; false when there are too many. */
@@ -635,14 +638,32 @@ static bool is_true_everywhere(const struct sp_learn_function *function)
     return true;
 }
 
+/* How many iterations of a row are looked at. Rows of one tensor each, in a loop over as many numbers as there are
+ * rows, have the square of them: all rows of a round share those beyond the expected ones. */
+static uint64_t most_iterations(const struct sp_learn_problem *problem, const struct sp_tensor_row *row)
+{
+    const uint64_t most = row->places.count * (uint64_t)EXPECTED + MOST_ABSENT - problem->absent;
+    return most < MOST_ITERATIONS ? most : MOST_ITERATIONS;
+}
+
+/* Counts those beyond the expected ones. */
+static void count_absent(struct sp_learn_problem *problem, const struct iterations *iterations)
+{
+    const uint64_t expected = iterations->row->places.count * (uint64_t)EXPECTED, count = iterations->presence.count;
+    if (count > expected) problem->absent += count - expected;
+}
+
 /* Finds the condition of a row, unless it has a tensor at each iteration of its loops. False, with the reason in the
  * row, when there is none. */
 static bool solve_where(struct sp_learn_problem *problem, struct sp_tensor_row *row)
 {
-    struct iterations iterations = {.presence = {.index_count = row->index_count, .name = row->pattern}, .row = row};
+    struct iterations iterations = {.presence = {.index_count = row->index_count, .name = row->pattern},
+                                    .row = row,
+                                    .most = most_iterations(problem, row)};
     bool whole = true;
     for (size_t e = 0; e < problem->evidence->count && whole; e++)
         whole = list_iterations(problem, &iterations, &(struct sp_point){.example = e}, 0);
+    count_absent(problem, &iterations);
     row->why_not = !whole ? "its loops have too many iterations" : NULL;
     if (whole && iterations.next < row->places.count) row->why_not = "its loops do not cover all its tensors";
     if (!row->why_not && !is_true_everywhere(&iterations.presence)) {
@@ -713,16 +734,25 @@ static bool solve_dimensions(struct sp_learn_problem *problem, struct sp_tensor_
 
 /* ---- what may be taken back ---- */
 
-/* Spells out an index in this row alone: the innermost one that has the same values everywhere, or none above 2. */
+/* Whether the numbers of a stem are the same everywhere, or none is above 2. It is looked at once for all rows. */
+static bool may_be_spelt(struct sp_learn_problem *problem, size_t index)
+{
+    struct sp_stem *stem = &problem->layout.stems.items[index];
+    if (stem->spelling == SP_SPELLING_UNKNOWN) {
+        struct sp_stem_value *values;
+        const size_t count = sp_stem_values(&problem->layout, index, &values);
+        const bool alike = count && runs_are_alike(values, count) && next_run(values, count, 0).end <= MOST_SPELLED;
+        stem->spelling = alike || highest_value(values, count) < FEW ? SP_SPELLING_YES : SP_SPELLING_NO;
+        sp_free(values);
+    }
+    return stem->spelling == SP_SPELLING_YES;
+}
+
+/* Spells out an index in this row alone: the innermost one that may be. */
 static void spell_failed_row(struct sp_learn_problem *problem, const struct sp_tensor_row *row)
 {
     for (size_t depth = row->index_count; depth-- > 0;) {
-        struct sp_stem_value *values;
-        const size_t count = sp_stem_values(&problem->layout, row->stems[depth], &values);
-        const bool alike = count && runs_are_alike(values, count) && next_run(values, count, 0).end <= MOST_SPELLED;
-        const bool few = highest_value(values, count) < FEW;
-        sp_free(values);
-        if (!alike && !few) continue;
+        if (!may_be_spelt(problem, row->stems[depth])) continue;
         sp_layout_spell_row(&problem->layout, row, depth);
         problem->respelled = true;
         return;
@@ -813,6 +843,7 @@ static void solve_until_settled(struct sp_learn_problem *problem)
     for (size_t round = 0; round < MOST_ROUNDS; round++) {
         const size_t symbols = problem->evidence->terminals.count;
         problem->again = problem->respelled = false;
+        problem->absent = 0;
         sp_layout_make(&problem->layout);
         solve_rows(problem);
         if (!problem->again) break;

@@ -86,6 +86,7 @@ struct sp_learn_problem {
     } defaults;
     enum sp_words words; /* what words in names are that a list has as well */
     size_t effort;       /* values computed for choices by cases so far, as an estimate */
+    uint64_t absent;     /* iterations of rows where no tensor is, so far in this round, beyond those expected */
     bool respelled;      /* this round changed which numbers are indices in some rows: another round follows */
     bool again;          /* a decision was taken back: the round ends at once, and another one follows */
 };

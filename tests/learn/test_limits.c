@@ -211,6 +211,27 @@ static void numbers_without_a_loop(void **state)
     assert_false(is_module_spelt_out(4));
 }
 
+/* Rows of one tensor each in a loop over all of them: their iterations are the square of the tensors. */
+static bool has_too_many_iterations(unsigned tensors)
+{
+    struct problem problem = {.count = 0};
+    bool has = false;
+    lesson_beginf(&problem, "{\"width\": 8, \"layers\": %u}", tensors);
+    for (unsigned i = 0; i < tensors; i++) lesson_addf(&problem, SHAPE(8), "%u.w%u", i, tensors - i);
+    lesson_learn(&problem);
+    for (size_t i = 0; i < shapeproof_learning_rest_count(problem.learning); i++)
+        has = has || strstr(shapeproof_learning_rest(problem.learning, i), "its loops have too many iterations");
+    lesson_close(&problem);
+    return has;
+}
+
+static void rows_of_one_tensor(void **state)
+{
+    (void)state;
+    assert_false(has_too_many_iterations(900));
+    assert_true(has_too_many_iterations(1200));
+}
+
 /* ---- what is undecided ---- */
 
 static bool is_undecided(const struct problem *problem, const char *words)
@@ -483,6 +504,7 @@ int main(void)
         cmocka_unit_test(words_of_lists),
         cmocka_unit_test(periods),
         cmocka_unit_test(numbers_without_a_loop),
+        cmocka_unit_test(rows_of_one_tensor),
         cmocka_unit_test(numbers_that_may_be_keys),
         cmocka_unit_test(names_of_keys),
         cmocka_unit_test(liked_names),

@@ -52,6 +52,7 @@ struct sp_stem {
     uint64_t period, behind; /* of what is behind a body: the first number is period * iterations + behind; else 0 */
     const struct sp_listed_place *listed; /* if the index is a place in a list, and the name has its item; or NULL */
     bool is_solved;
+    enum { SP_SPELLING_UNKNOWN, SP_SPELLING_NO, SP_SPELLING_YES } spelling; /* whether failed rows may spell it out */
 };
 
 /* A tensor of a row, and where it is: its example and its indices. */
