@@ -100,12 +100,12 @@ static inline bool sp_value_is_bool(struct shapeproof_value value, bool boolean)
 bool sp_value_parse_json(struct sp_arena *arena, const char *json, size_t length, struct shapeproof_value *value,
                          struct shapeproof_error *error);
 /* The members of objects whose key was there before. Zero-initialise. */
-struct sp_json_repeats {
+struct sp_value_repeats {
     size_t count;
     const char *first; /* the key of the first of them, in the arena */
 };
 /* The same, and counts repeated keys in `repeats`, which may be NULL. */
 bool sp_value_parse_json_noting(struct sp_arena *arena, const char *json, size_t length, struct shapeproof_value *value,
-                                struct sp_json_repeats *repeats, struct shapeproof_error *error);
+                                struct sp_value_repeats *repeats, struct shapeproof_error *error);
 
 #endif

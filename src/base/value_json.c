@@ -31,7 +31,7 @@ struct walk {
     SP_ARRAY(uint32_t) counts; /* of items and members, in the order in which lists and objects begin */
     struct sp_arena *arena;    /* of the values; NULL in the first walk, which makes none */
     size_t begun;              /* lists and objects that the second walk has come to */
-    struct sp_json_repeats *repeats;
+    struct sp_value_repeats *repeats;
 };
 
 /* ---- scalars ---- */
@@ -217,7 +217,7 @@ static bool walk_text(struct walk *walk, const char *json, size_t length, struct
 
 /* The scanner's own message is dropped, since bad_json writes one with line and column. */
 bool sp_value_parse_json_noting(struct sp_arena *arena, const char *json, size_t length, struct shapeproof_value *value,
-                                struct sp_json_repeats *repeats, struct shapeproof_error *error)
+                                struct sp_value_repeats *repeats, struct shapeproof_error *error)
 {
     struct shapeproof_error scanner_error = {0};
     struct shapeproof_value unused;

@@ -346,7 +346,7 @@ static bool is_yaml(const char *path, const char *text)
 
 /* The text as a value, in the format that its path and its beginning tell; false with the error. */
 static bool parse_text(struct sp_arena *arena, const char *path, const char *text, size_t length,
-                       struct shapeproof_value *root, struct sp_json_repeats *repeats, struct shapeproof_error *error)
+                       struct shapeproof_value *root, struct sp_value_repeats *repeats, struct shapeproof_error *error)
 {
     if (strncmp(text, "version https://git-lfs", 23) == 0)
         return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_UNRECOGNISED,
@@ -356,7 +356,7 @@ static bool parse_text(struct sp_arena *arena, const char *path, const char *tex
             return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED, "expected UTF-8 text");
         return sp_hpm_parse(arena, text, root, error);
     }
-    if (is_yaml(path, text)) return sp_yaml_parse(arena, text, length, root, error);
+    if (is_yaml(path, text)) return sp_yaml_parse(arena, text, length, root, repeats, error);
     return sp_value_parse_json_noting(arena, text, length, root, repeats, error);
 }
 
@@ -373,7 +373,7 @@ static void add_remark(struct shapeproof_config *config, const char *remark)
     if (config->remark_count < SP_CONFIG_MAX_REMARKS) config->remarks[config->remark_count++] = remark;
 }
 
-static void remark_on_repeats(struct shapeproof_config *config, const struct sp_json_repeats *repeats)
+static void remark_on_repeats(struct shapeproof_config *config, const struct sp_value_repeats *repeats)
 {
     if (!repeats->count) return;
     const char *more =
@@ -434,7 +434,7 @@ static bool parse_config(struct shapeproof_config *config, const char *path, con
                          bool is_file, struct shapeproof_error *error)
 {
     struct shapeproof_value root;
-    struct sp_json_repeats repeats = {0};
+    struct sp_value_repeats repeats = {0};
     config->remark_count = 0;
     config->input = sp_add_saturated(config->input, length);
     if (!parse_text(&config->arena, path, text, length, &root, &repeats, error)) return false;
@@ -588,7 +588,7 @@ static bool is_file_of_program(const char *path, const char *id)
 {
     struct sp_arena arena = {0};
     struct shapeproof_value root;
-    struct sp_json_repeats repeats = {0};
+    struct sp_value_repeats repeats = {0};
     struct shapeproof_error ignored = {0};
     struct sp_file file;
     if (!sp_file_open(&file, AT_FDCWD, path, &ignored)) return true;

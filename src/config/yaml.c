@@ -7,7 +7,7 @@
  * An alias shares the value of its anchor, which costs nothing here; but since whoever walks the tree walks it again,
  * what it stands for counts towards the limit on nodes, and its height towards the limit on depth.
  * Refused: several documents, keys that are not scalars, an alias inside its own anchor, NUL in texts. Merge keys
- * (<<) are not merged. */
+ * (<<) are not merged. A key that a mapping has twice has its last value, and is counted. */
 #include "config/yaml.h"
 
 #include <errno.h>
@@ -54,6 +54,7 @@ struct reader {
     struct node *nodes;    /* with an anchor */
     size_t node_count, node_capacity;
     size_t total; /* nodes of the document so far, those of an alias each time */
+    struct sp_value_repeats *repeats; /* NULL: not counted */
     struct shapeproof_value root;
     bool has_root;
 };
@@ -184,14 +185,35 @@ static struct shapeproof_value list_of_sequence(struct reader *reader, const str
     return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = open->count, .items = items};
 }
 
+/* Copies the members of a mapping to `to`, a repeated key once, with its last value; returns how many there are. PyYAML
+ * merges every `<<` that a mapping has, so that two of them are no repetition. */
+static size_t copy_members(struct reader *reader, const struct open *open, struct shapeproof_member *to)
+{
+    struct sp_map places = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < open->count; i++) {
+        const char *key = open->members[i].key;
+        const size_t place = strcmp(key, "<<") == 0 ? SIZE_MAX : sp_map_get(&places, key);
+        if (place == SIZE_MAX) {
+            sp_map_add(&places, key, count);
+            to[count++] = open->members[i];
+            continue;
+        }
+        to[place].value = open->members[i].value;
+        if (reader->repeats && !reader->repeats->count++) reader->repeats->first = key;
+    }
+    sp_map_free(&places);
+    return count;
+}
+
 /* The tag comes first, so that a member of that name would win. */
 static struct shapeproof_value object_of_mapping(struct reader *reader, const struct open *open)
 {
     const size_t tags = open->tag != NULL;
     struct shapeproof_member *members = sp_arena_array(reader->arena, tags + open->count, sizeof *members);
     if (tags) members[0] = (struct shapeproof_member){"yaml_tag", sp_value_string(open->tag)};
-    if (open->count) memcpy(members + tags, open->members, open->count * sizeof *members);
-    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_OBJECT, .count = tags + open->count, .members = members};
+    const size_t count = tags + copy_members(reader, open, members + tags);
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_OBJECT, .count = count, .members = members};
 }
 
 /* Closes the innermost collection: it becomes a value of the one around it. */
@@ -311,9 +333,9 @@ static bool few_directives(const char *text, size_t length)
 }
 
 bool sp_yaml_parse(struct sp_arena *arena, const char *text, size_t length, struct shapeproof_value *root,
-                   struct shapeproof_error *error)
+                   struct sp_value_repeats *repeats, struct shapeproof_error *error)
 {
-    struct reader reader = {.arena = arena, .error = error};
+    struct reader reader = {.arena = arena, .repeats = repeats, .error = error};
     if (length > MAX_TEXT)
         return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_LIMIT,
                        "longer than 4 MB, too long for a configuration");

@@ -168,6 +168,16 @@ static void repeated_keys(void **state)
                         "value counts, as it does for Python");
     sp_text_free(&text);
     shapeproof_config_free(config);
+    /* In YAML; what a merge brings along is no repetition. */
+    config = loaded("c.yaml", "a: 99\nt: {b: 1}\na: 64\n");
+    assert_holds(config, "{\"a\": 64, \"t\": {\"b\": 1}}");
+    assert_int_equal(shapeproof_config_remark_count(config), 1);
+    assert_string_equal(shapeproof_config_remark(config, 0),
+                        "the key 'a' is there more than once: the last value counts, as it does for Python");
+    shapeproof_config_free(config);
+    config = loaded("c.yaml", "t: &t {a: 1}\nu: &u {a: 2}\nv: {<<: *t, <<: *u, a: 3}\n");
+    assert_int_equal(shapeproof_config_remark_count(config), 0);
+    shapeproof_config_free(config);
 }
 
 /* The class that fully_shard of PyTorch makes of a model is read as that of the model. */

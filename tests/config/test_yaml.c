@@ -21,7 +21,7 @@ static char *parsed(const char *yaml, size_t length)
     struct shapeproof_error error = {0};
     struct shapeproof_value value;
     struct sp_text out = {0};
-    if (sp_yaml_parse(&arena, yaml, length, &value, &error)) sp_value_json(&out, value);
+    if (sp_yaml_parse(&arena, yaml, length, &value, NULL, &error)) sp_value_json(&out, value);
     else sp_text_puts(&out, error.message);
     if (error.status) assert_int_equal(error.status, SHAPEPROOF_ERR_TABLE);
     sp_arena_free(&arena);

@@ -10,7 +10,7 @@ static void fuzz_input(const unsigned char *data, size_t size)
     struct shapeproof_error error = {0};
     struct shapeproof_value value;
     struct sp_text json = {0};
-    if (sp_yaml_parse(&arena, (const char *)data, size, &value, &error)) sp_value_json(&json, value);
+    if (sp_yaml_parse(&arena, (const char *)data, size, &value, NULL, &error)) sp_value_json(&json, value);
     else if (error.status != SHAPEPROOF_ERR_TABLE || !error.message[0]) abort(); /* a refusal gives its reason */
     sp_text_free(&json);
     sp_arena_free(&arena);
