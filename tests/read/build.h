@@ -57,13 +57,17 @@ struct zipped {
     uint32_t claimed_size; /* that the headers give as the inflated size; 0: the right one */
     const char *extra;     /* of the directory: extra fields, for zip64 */
     size_t extra_length;
+    unsigned flags, local_flags; /* of the directory, and of the header in front of the data */
+    const char *behind;          /* bytes behind the data */
+    size_t behind_length;
 };
 
 /* What both headers of a member have, from the flags to the lengths. */
-static inline void put_zip_fields(struct sp_text *text, const struct zipped *member, size_t packed, size_t extra)
+static inline void put_zip_fields(struct sp_text *text, const struct zipped *member, size_t packed, size_t extra,
+                                  unsigned flags)
 {
     const uint32_t size = member->claimed_size ? member->claimed_size : (uint32_t)member->length;
-    put_le(text, 2, 0);
+    put_le(text, 2, flags);
     put_le(text, 2, member->method);
     put_le(text, 4, 0); /* time and date */
     put_le(text, 4, crc32(0, (const unsigned char *)member->bytes, (uInt)member->length));
@@ -96,11 +100,12 @@ static inline void put_zip(struct sp_text *text, const struct zipped *members, s
         if (members[i].method == ZIP_DEFLATED) put_deflated(&data, members[i].bytes, members[i].length);
         else sp_text_append(&data, members[i].bytes, members[i].length);
         sp_text_append(text, "PK\3\4\24\0", 6);
-        put_zip_fields(text, &members[i], data.length, 0);
+        put_zip_fields(text, &members[i], data.length, 0, members[i].local_flags);
         sp_text_append(text, members[i].name, name);
         sp_text_append(text, data.data, data.length);
+        if (members[i].behind) sp_text_append(text, members[i].behind, members[i].behind_length);
         sp_text_append(&directory, "PK\1\2\24\0\24\0", 8);
-        put_zip_fields(&directory, &members[i], data.length, members[i].extra_length);
+        put_zip_fields(&directory, &members[i], data.length, members[i].extra_length, members[i].flags);
         put_le(&directory, 10, 0); /* comment, disk, attributes */
         put_le(&directory, 4, begin);
         sp_text_append(&directory, members[i].name, name);

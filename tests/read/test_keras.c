@@ -241,9 +241,9 @@ static void test_byte_order_marks(void **state)
     const size_t length = fread(weights, 1, sizeof weights, file);
     assert_true(length < sizeof weights);
     fclose(file);
-    const struct zipped members[] = {{"metadata.json", metadata, sizeof metadata - 1, 0, 0, NULL, 0},
-                                     {"config.json", config, sizeof config - 1, 0, 0, NULL, 0},
-                                     {"model.weights.h5", weights, length, 0, 0, NULL, 0}};
+    const struct zipped members[] = {{.name = "metadata.json", .bytes = metadata, .length = sizeof metadata - 1},
+                                     {.name = "config.json", .bytes = config, .length = sizeof config - 1},
+                                     {.name = "model.weights.h5", .bytes = weights, .length = length}};
     struct sp_text archive = {0};
     put_zip(&archive, members, 3);
     const char *path = scratch_write(&scratch, "a.keras", archive.data, archive.length);

@@ -959,6 +959,52 @@ static void entries_of_zip_archives(void **state)
            "ambiguous archive: 1 bytes between the zip directory and its end record");
 }
 
+/* Data descriptors, which are to repeat the directory, and a member that the directory does not list. The CRC of "b" is
+ * 71beeff9. */
+static void bytes_behind_zip_members(void **state)
+{
+#define CRC "\xf9\xef\xbe\x71"
+#define ONE "\1\0\0\0"
+#define NONE "\0\0\0\0"
+#define WRONG                                                                                                          \
+    "'a.pt': ambiguous archive: member 'a.pt' has no data descriptor with the sizes and the CRC of the directory"
+#define HIDDEN(at) "'a.pt': ambiguous archive: a zip member begins at byte " at " that its directory does not list"
+#define BEHIND(text) .behind = (text), .behind_length = sizeof(text) - 1
+    static const struct {
+        struct zipped member;
+        const char *expected; /* NULL: it is read */
+    } cases[] = {
+        {{.flags = 8, .local_flags = 8, BEHIND("PK\7\10" CRC ONE ONE)}, NULL},
+        {{.flags = 8, .local_flags = 8, BEHIND(CRC ONE ONE)}, NULL},
+        {{.flags = 8, .local_flags = 8, BEHIND("PK\7\10" CRC ONE NONE ONE NONE)}, NULL},
+        {{.flags = 8, .local_flags = 8, BEHIND(CRC ONE NONE ONE NONE)}, NULL},
+        {{BEHIND("other bytes")}, NULL},
+        {{.local_flags = 8, BEHIND("PK\7\10" CRC ONE ONE)},
+         "'a.pt': ambiguous archive: member 'a.pt' has a data descriptor by its own header alone"},
+        {{.flags = 8, BEHIND("PK\7\10" CRC ONE ONE)},
+         "'a.pt': ambiguous archive: member 'a.pt' has a data descriptor by the directory alone"},
+        {{.flags = 8, .local_flags = 8}, WRONG},
+        {{.flags = 8, .local_flags = 8, BEHIND("PK\7\10" ONE ONE ONE)}, WRONG},
+        {{.flags = 8, .local_flags = 8, BEHIND("PK\7\10" CRC NONE ONE)}, WRONG},
+        {{.flags = 8, .local_flags = 8, BEHIND("PK\7\10" CRC ONE NONE)}, WRONG},
+        {{BEHIND("PK\3\4")}, HIDDEN("35")},
+        {{.flags = 8, .local_flags = 8, BEHIND("PK\7\10" CRC ONE ONE "PK\3\4")}, HIDDEN("51")},
+        {{.flags = 8, .local_flags = 8, BEHIND("PK\7\10" CRC ONE NONE ONE NONE "PK\3\4")}, HIDDEN("59")},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct zipped member = cases[i].member;
+        struct sp_text text = {0};
+        member.name = "a.pt";
+        member.bytes = "b";
+        member.length = 1;
+        put_zip(&text, &member, 1);
+        write_text("a.zip", &text);
+        if (cases[i].expected) expect("a.zip", SHAPEPROOF_KIND_MALFORMED, cases[i].expected);
+        else expect("a.zip", SHAPEPROOF_KIND_UNRECOGNISED, "'a.pt': this is text, not a checkpoint: 'b'");
+    }
+}
+
 /* An array whose header is as long as it may be: 1 MiB, most of it blanks. */
 static void long_headers(void **state)
 {
@@ -1787,6 +1833,7 @@ int main(void)
         cmocka_unit_test(source_code_of_packages),
         cmocka_unit_test(directories_of_zip_archives),
         cmocka_unit_test(entries_of_zip_archives),
+        cmocka_unit_test(bytes_behind_zip_members),
         cmocka_unit_test(long_headers),
         cmocka_unit_test(damaged_headers),
         cmocka_unit_test(members_with_the_name_of_an_array),

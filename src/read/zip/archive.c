@@ -100,6 +100,51 @@ static bool check_local(struct local *local, const unsigned char *own, const str
     return agrees_with_directory(local, entry, error) && sp_zip_check_path(extra, entry->name, error);
 }
 
+/* Whether the bytes are a data descriptor that repeats the CRC and the sizes of the directory. It may begin with a
+ * signature, and its sizes have 32 or 64 bits. Returns its length, or 0. */
+static size_t matching_descriptor(const unsigned char *bytes, size_t length, const struct sp_zip_entry *entry)
+{
+    static const unsigned widths[] = {4, 8};
+    for (size_t i = 0; i < 4; i++) {
+        const unsigned width = widths[i / 2];
+        const size_t signature = i & 1 ? 0 : 4, whole = signature + 4 + 2 * width;
+        if (length < whole || (signature && memcmp(bytes, "PK\7\10", 4) != 0)) continue;
+        struct sp_cursor cursor = sp_cursor_of(bytes + signature, whole - signature);
+        const uint64_t crc = sp_cursor_le(&cursor, 4), compressed = sp_cursor_le(&cursor, width);
+        const uint64_t size = sp_cursor_le(&cursor, width);
+        if (crc == entry->crc && compressed == entry->compressed_size && size == entry->size) return whole;
+    }
+    return 0;
+}
+
+/* What follows the data of a member, up to what comes next by the directory. A reader that goes through the file from
+ * its beginning takes the sizes from the data descriptor, and finds members that the directory does not list. */
+static bool check_behind(const struct sp_zip *zip, size_t index, const struct local *local, uint64_t end,
+                         struct shapeproof_error *error)
+{
+    enum { MOST = 24 + 4 }; /* bytes of the longest descriptor and of a signature */
+    const struct sp_zip_entry *entry = &zip->entries[index];
+    const uint64_t room = zip->next[index] - end;
+    const size_t length = room < MOST ? (size_t)room : MOST;
+    const bool described = local->flags & FLAG_DESCRIPTOR;
+    unsigned char bytes[MOST];
+    if (described != ((entry->flags & FLAG_DESCRIPTOR) != 0))
+        return sp_malformed(error, "ambiguous archive: member '%s' has a data descriptor by %s alone", entry->name,
+                            described ? "its own header" : "the directory");
+    if (sp_zip_is_far(zip)) return true; /* it would be a request of its own */
+    if (length && !sp_file_read(zip->file, end, bytes, length, error)) return false;
+    const size_t descriptor = described ? matching_descriptor(bytes, length, entry) : 0;
+    if (described && !descriptor)
+        return sp_malformed(error,
+                            "ambiguous archive: member '%s' has no data descriptor with the sizes and the CRC of the "
+                            "directory",
+                            entry->name);
+    if (length - descriptor < 4 || memcmp(bytes + descriptor, "PK\3\4", 4) != 0) return true;
+    return sp_malformed(error,
+                        "ambiguous archive: a zip member begins at byte %" PRIu64 " that its directory does not list",
+                        end + descriptor);
+}
+
 /* A local header has the lengths of the name and of an extra field at its end; then follow the name, which must be that
  * of the directory, the extra field and the data. */
 bool sp_zip_data_offset(struct sp_zip *zip, size_t index, uint64_t *offset, struct shapeproof_error *error)
@@ -133,7 +178,7 @@ bool sp_zip_data_offset(struct sp_zip *zip, size_t index, uint64_t *offset, stru
     ok = ok && check_local(&local, own, entry, error);
     sp_free(own);
     *offset = at + local.name + local.extra;
-    return ok;
+    return ok && check_behind(zip, index, &local, *offset + entry->compressed_size, error);
 }
 
 /* ---- what the bytes are for ---- */
