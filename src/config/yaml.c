@@ -53,7 +53,7 @@ struct reader {
     struct sp_map anchors; /* name -> index of its node */
     struct node *nodes;    /* with an anchor */
     size_t node_count, node_capacity;
-    size_t total; /* nodes of the document so far, those of an alias each time */
+    size_t total;                     /* nodes of the document so far, those of an alias each time */
     struct sp_value_repeats *repeats; /* NULL: not counted */
     struct shapeproof_value root;
     bool has_root;
