@@ -959,6 +959,19 @@ static void entries_of_zip_archives(void **state)
            "ambiguous archive: 1 bytes between the zip directory and its end record");
 }
 
+/* Which of two zip64 fields counts differs from reader to reader. */
+static void two_wide_fields_of_a_zip_member(void **state)
+{
+    static const char fields[] = "\1\0\10\0\1\0\0\0\0\0\0\0\1\0\10\0\3\0\0\0\0\0\0\0";
+    const struct zipped member = {
+        .name = "a.pt", .bytes = "b", .length = 1, .extra = fields, .extra_length = sizeof fields - 1};
+    struct sp_text text = {0};
+    (void)state;
+    put_zip(&text, &member, 1);
+    write_text("a.zip", &text);
+    expect("a.zip", SHAPEPROOF_KIND_MALFORMED, "ambiguous archive: member 'a.pt' has more than one zip64 field");
+}
+
 /* Data descriptors, which are to repeat the directory, and a member that the directory does not list. The CRC of "b" is
  * 71beeff9. */
 static void bytes_behind_zip_members(void **state)
@@ -1834,6 +1847,7 @@ int main(void)
         cmocka_unit_test(directories_of_zip_archives),
         cmocka_unit_test(entries_of_zip_archives),
         cmocka_unit_test(bytes_behind_zip_members),
+        cmocka_unit_test(two_wide_fields_of_a_zip_member),
         cmocka_unit_test(long_headers),
         cmocka_unit_test(damaged_headers),
         cmocka_unit_test(members_with_the_name_of_an_array),

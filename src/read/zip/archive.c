@@ -97,7 +97,8 @@ static bool check_local(struct local *local, const unsigned char *own, const str
     uint64_t *const sizes[] = {&local->size, &local->compressed_size};
     if (!sp_zip_apply_wide(extra, sizes, 2))
         return sp_malformed(error, "zip member '%s': short zip64 field in its own header", entry->name);
-    return agrees_with_directory(local, entry, error) && sp_zip_check_path(extra, entry->name, error);
+    return sp_zip_check_wide(extra, entry->name, error) && agrees_with_directory(local, entry, error) &&
+           sp_zip_check_path(extra, entry->name, error);
 }
 
 /* Whether the bytes are a data descriptor that repeats the CRC and the sizes of the directory. It may begin with a

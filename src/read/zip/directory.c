@@ -212,6 +212,15 @@ bool sp_zip_apply_wide(struct sp_cursor extra, uint64_t *const *sizes, size_t co
     return true;
 }
 
+/* Readers differ in which of two zip64 fields they use. */
+bool sp_zip_check_wide(struct sp_cursor extra, const char *name, struct shapeproof_error *error)
+{
+    struct sp_cursor field;
+    uint64_t id, count = 0;
+    while (next_field(&extra, &id, &field)) count += id == EXTRA_ZIP64;
+    return count < 2 || sp_malformed(error, "ambiguous archive: member '%s' has more than one zip64 field", name);
+}
+
 /* The CRC-32 of zip, bit by bit: names are short. */
 static uint32_t crc_of_name(const char *name)
 {
@@ -303,6 +312,7 @@ static bool parse_entry(struct sp_zip *zip, struct sp_cursor *cursor, size_t ind
     uint64_t *const wide[] = {&entry->size, &entry->compressed_size, &entry->header_offset};
     if (!sp_zip_apply_wide(sp_cursor_of(extra, (size_t)extra_length), wide, sizeof wide / sizeof *wide))
         return sp_malformed(error, "zip entry '%s': short zip64 field", entry->name);
+    if (!sp_zip_check_wide(sp_cursor_of(extra, (size_t)extra_length), entry->name, error)) return false;
     if (!sp_zip_check_path(sp_cursor_of(extra, (size_t)extra_length), entry->name, error)) return false;
     if (!sp_map_add(&zip->names, entry->name, index))
         return sp_malformed(error, "ambiguous archive: two members named '%s'", entry->name);

@@ -41,6 +41,8 @@ bool sp_zip_scan(struct sp_zip *zip, struct shapeproof_error *error);
 /* Replaces each of the sizes that is all ones by its 64-bit value in the zip64 field, which has them in this order. A
  * size stays as it is if there is no such field; false if the field is too short. */
 bool sp_zip_apply_wide(struct sp_cursor extra, uint64_t *const *sizes, size_t count);
+/* Whether an extra field has at most one zip64 field; false with the error. */
+bool sp_zip_check_wide(struct sp_cursor extra, const char *name, struct shapeproof_error *error);
 /* Whether each Unicode Path field (0x7075) that readers use has the name of the member. False with an error. */
 bool sp_zip_check_path(struct sp_cursor extra, const char *name, struct shapeproof_error *error);
 
