@@ -118,6 +118,15 @@ static size_t matching_descriptor(const unsigned char *bytes, size_t length, con
     return 0;
 }
 
+/* Whether the place of a descriptor was overwritten with zeros, as a part of the file that was never written has them.
+ * Then it tells nothing, and so nothing else than the directory. */
+static bool is_lost(const unsigned char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (bytes[i]) return false;
+    return length > 0;
+}
+
 /* What follows the data of a member, up to what comes next by the directory. A reader that goes through the file from
  * its beginning takes the sizes from the data descriptor, and finds members that the directory does not list. */
 static bool check_behind(const struct sp_zip *zip, size_t index, const struct local *local, uint64_t end,
@@ -135,7 +144,7 @@ static bool check_behind(const struct sp_zip *zip, size_t index, const struct lo
     if (sp_zip_is_far(zip)) return true; /* it would be a request of its own */
     if (length && !sp_file_read(zip->file, end, bytes, length, error)) return false;
     const size_t descriptor = described ? matching_descriptor(bytes, length, entry) : 0;
-    if (described && !descriptor)
+    if (described && !descriptor && !is_lost(bytes, length))
         return sp_malformed(error,
                             "ambiguous archive: member '%s' has no data descriptor with the sizes and the CRC of the "
                             "directory",
