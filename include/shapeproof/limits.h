@@ -20,7 +20,7 @@ struct shapeproof_limits {
     uint64_t steps;       /* evaluations, rows, iterations, terms of formulas, of one prediction; 0: 64,000,000. A call
                            * may take 8 times as many and never less than 512,000,000, and 4,096 for each byte that it
                            * reads */
-    uint64_t tensors;     /* of a prediction that is compared with a file, at most 4,000,000; 0: 98,304, and 16 for
+    uint64_t tensors;     /* of a prediction that is compared with a file, at most 4,000,000; 0: 163,840, and 16 for
                            * each tensor of the file */
     uint64_t time;        /* milliseconds that a call may take, without its callbacks; 0: any number */
     uint64_t output;      /* bytes that a call may write to a sink; 0: 16 MiB, and 64 for each byte that it reads */

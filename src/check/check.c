@@ -64,7 +64,7 @@ void sp_check_explain(struct shapeproof_check *check, size_t finding, size_t cau
 
 uint64_t sp_check_most_predicted(const struct shapeproof_inventory *inventory)
 {
-    enum { FOR_EACH = 16, BESIDES = 3 << 15 };
+    enum { FOR_EACH = 16, BESIDES = 5 << 15 };
     if (sp_budget_tensors()) return sp_budget_tensors();
     return (uint64_t)shapeproof_inventory_count(inventory) * FOR_EACH + BESIDES;
 }
