@@ -45,6 +45,7 @@ check "layers" sh tests/lint/layers.sh
 check "source" sh tests/lint/source.sh
 check "grammar" sh tests/lint/grammar.sh
 check "examples of causes" sh tests/lint/examples.sh
+check "links of the pages" sh tests/lint/links.sh
 check "format" format
 check "static analysis" static_analysis
 check "tables" tables

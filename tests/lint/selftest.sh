@@ -92,6 +92,16 @@ expect 0 grammar.sh 'the same production'
 put src/lang/syntax/parser.c '/* row = name ; */' 'int row;'
 expect 1 grammar.sh 'another production'
 
+# The links of the pages.
+mkdir -p "$tree/docs"
+printf '%s\n' '[how](docs/a.md#what---data-is) and `[no](link)`' >"$tree/README.md"
+printf '%s\n' '# What `--data` is' '[up](../README.md) [there](https://example.org/x#y)' >"$tree/docs/a.md"
+expect 0 links.sh 'pages and headings'
+printf '%s\n' '# What `--data` was' >"$tree/docs/a.md"
+expect 1 links.sh 'no such heading'
+printf '%s\n' '[other](docs/b.md)' >"$tree/README.md"
+expect 1 links.sh 'no such page'
+
 plant_clean
 echo 'int x;' >"$tree/src/base/bare.c"
 expect 1 source.sh 'no licence line'
