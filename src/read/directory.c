@@ -12,6 +12,7 @@
 
 #include "base/chars.h"
 #include "base/fault.h"
+#include "base/map.h"
 #include "base/names.h"
 #include "base/natural.h"
 #include "base/shard_name.h"
@@ -362,28 +363,39 @@ static void judge_pickle(const struct sp_folder *folder, const char *name, struc
         sp_unlisted_judge_named(folder, name, inventory);
 }
 
+enum { MOST_JUDGED = 10 * 1000 }; /* files with the names of pickles, and as many others */
+
 /* Judges the files of the folder that are not read and were not judged, either those with the name of a pickle or all
  * others: other states of a training, which it loads, and any other file that is a pickle or has one in it, which a
  * program may load instead of the model. A .distcp file is several files of torch.save, one behind the other, and so no
  * archive. */
 static void judge_files(const struct sp_folder *folder, const struct listing *listing, bool named,
-                        struct shapeproof_inventory *inventory)
+                        const struct sp_map *read, struct shapeproof_inventory *inventory)
 {
-    enum { MOST = 10 * 1000 };
     size_t judged = 0;
     for (size_t i = 0; i < listing->files.count; i++) {
         const char *name = listing->files.items[i];
         if (is_pickle_name(name) != named) continue;
         if (named && listing->resumed && (SP_IS_AMONG(name, optimizers) || SP_IS_AMONG(name, states))) continue;
-        if (is_file_read(inventory, name) || (named && listing->judged && !is_companion(name))) continue;
-        if (judged++ >= MOST) continue;
+        if (sp_map_get(read, name) != SIZE_MAX || (named && listing->judged && !is_companion(name))) continue;
+        if (judged++ >= MOST_JUDGED) continue;
         if (named) judge_pickle(folder, name, inventory);
         else if (sp_ends_with(name, ".distcp")) sp_torch_judge_beside(folder, name, false, inventory);
         else sp_unlisted_judge_named(folder, name, inventory);
     }
-    if (judged > MOST)
+    if (judged > MOST_JUDGED)
         sp_inventory_warn(inventory, "%zu of its files are not read: what unpickling them would run is not known",
-                          judged - MOST);
+                          judged - MOST_JUDGED);
+}
+
+static void judge_all_files(const struct sp_folder *folder, const struct listing *listing,
+                            struct shapeproof_inventory *inventory)
+{
+    struct sp_map read = {0};
+    for (size_t f = 0; f < inventory->file_count; f++) sp_map_add(&read, inventory->files[f], f);
+    judge_files(folder, listing, true, &read, inventory);
+    judge_files(folder, listing, false, &read, inventory);
+    sp_map_free(&read);
 }
 
 /* Looks at what Trainer and accelerate save beside the model to continue a training. */
@@ -658,8 +670,7 @@ bool sp_directory_read(const struct sp_folder *folder, struct shapeproof_invento
     }
     struct sp_shard *shards = sp_realloc(NULL, listing.count, sizeof *shards);
     const bool ok = choose_checkpoint(folder, &listing, shards, inventory, error);
-    if (ok && !folder->far) judge_files(folder, &listing, true, inventory);
-    if (ok && !folder->far) judge_files(folder, &listing, false, inventory);
+    if (ok && !folder->far) judge_all_files(folder, &listing, inventory);
     if (ok) sp_local_code_judge(folder, inventory);
     sp_free(shards);
     sp_free(listing.names);
