@@ -53,15 +53,15 @@ static struct sp_arena_block *larger_block(struct sp_arena *arena, size_t size)
     const size_t most = (size_t)1 << 20, twice = arena->blocks ? arena->blocks->size * 2 : 4096;
     const size_t usual = twice < most ? twice : most, room = size > usual ? size : usual;
     if (arena->blocks) sp_keep(arena->blocks, arena, sizeof *arena);
-    struct sp_arena_block *block = sp_resize(NULL, 0, sizeof *block + room);
-    *block = (struct sp_arena_block){.next = arena->blocks, .size = room};
+    struct sp_arena_block *block = sp_zeroed(sizeof *block + room);
+    block->next = arena->blocks;
+    block->size = room;
     arena->blocks = block;
     FORBID(block->data, room);
     return block;
 }
 
-/* Bytes that are not zeroed. What is used counts whole units, so that a limit does not depend on how closely strings
- * are packed. */
+/* What is used counts whole units, so that a limit does not depend on how closely strings are packed. */
 static void *take_bytes(struct sp_arena *arena, size_t size, size_t alignment)
 {
     struct sp_arena_block *block = arena->blocks;
@@ -77,15 +77,9 @@ static void *take_bytes(struct sp_arena *arena, size_t size, size_t alignment)
     return (char *)block->data + start;
 }
 
-/* Zeroed bytes. They are zeroed here and not with their block, most of which is never used in a small arena. */
-static void *take_zeroed(struct sp_arena *arena, size_t size, size_t alignment)
-{
-    return memset(take_bytes(arena, size, alignment), 0, size);
-}
-
 void *sp_arena_alloc(struct sp_arena *arena, size_t size)
 {
-    return take_zeroed(arena, size ? size : 1, sizeof(max_align_t));
+    return take_bytes(arena, size ? size : 1, sizeof(max_align_t));
 }
 
 void *sp_arena_array(struct sp_arena *arena, size_t count, size_t size)
@@ -94,15 +88,14 @@ void *sp_arena_array(struct sp_arena *arena, size_t count, size_t size)
     if (__builtin_mul_overflow(count, size, &total)) sp_out_of_memory();
     const size_t whole = size & (0 - size); /* a type's alignment divides its size, and so this */
     const size_t alignment = whole && whole < sizeof(max_align_t) ? whole : sizeof(max_align_t);
-    return take_zeroed(arena, total ? total : 1, alignment);
+    return take_bytes(arena, total ? total : 1, alignment);
 }
 
 char *sp_arena_copy(struct sp_arena *arena, const char *text, size_t length)
 {
     char *copy = take_bytes(arena, length + 1, 1);
     if (length) memcpy(copy, text, length);
-    copy[length] = '\0';
-    return copy;
+    return copy; /* the NUL is there already */
 }
 
 char *sp_arena_string(struct sp_arena *arena, const char *text) { return sp_arena_copy(arena, text, strlen(text)); }
