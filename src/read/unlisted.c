@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/names.h"
 #include "read/gzip/gzip.h"
 #include "read/nested.h"
@@ -53,12 +54,8 @@ static void keep_warnings_of_code(struct shapeproof_inventory *inventory)
 {
     static const char *const words[] = {"would ", "executed", "pickle", "not read", "not known"};
     size_t kept = 0;
-    for (size_t i = 0; i < inventory->warning_count; i++) {
-        bool is_of_code = false;
-        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-            is_of_code = is_of_code || strstr(inventory->warnings[i], words[k]);
-        if (is_of_code) inventory->warnings[kept++] = inventory->warnings[i];
-    }
+    for (size_t i = 0; i < inventory->warning_count; i++)
+        if (SP_HAS_ANY(inventory->warnings[i], words)) inventory->warnings[kept++] = inventory->warnings[i];
     inventory->warning_count = kept;
 }
 

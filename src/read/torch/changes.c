@@ -89,12 +89,8 @@ static bool makes_object(const struct sp_pickle_value *global)
                                          "numpy.random.bit_generator.__pyx_unpickle_SeedSequence"};
     const char *name = global->as.global->name, *last = strrchr(name, '.') + 1;
     last += strspn(last, "_");
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (sp_begins_with(name, prefixes[i])) return true;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (!strcmp(name, others[i])) return true;
-    return sp_torch_python_name(name) || (*last >= 'A' && *last <= 'Z') || makes_tensor(global) ||
-           sp_torch_role(global) == SP_TORCH_ARRAY;
+    return SP_BEGINS_WITH_ANY(name, prefixes) || SP_IS_AMONG(name, others) || sp_torch_python_name(name) ||
+           (*last >= 'A' && *last <= 'Z') || makes_tensor(global) || sp_torch_role(global) == SP_TORCH_ARRAY;
 }
 
 /* ---- the state of a dtype ---- */

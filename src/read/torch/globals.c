@@ -371,13 +371,6 @@ static const struct storage_row storage_classes[] = {
     {"Float8_e4m3fn", SHAPEPROOF_DTYPE_F8_E4M3, 1},
 };
 
-static bool begins_with_any(const char *text, const char *const *prefixes, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (sp_begins_with(text, prefixes[i])) return true;
-    return false;
-}
-
 /* "torch.cuda.FloatStorage" with the suffix "Storage" -> its row: of the modules that have such classes. */
 static const struct storage_row *storage_row(const char *name, const char *suffix)
 {
@@ -404,9 +397,7 @@ static bool is_dtype_name(const char *name)
     enum shapeproof_dtype dtype;
     if (!sp_begins_with(name, "torch.")) return false;
     const char *word = name + strlen("torch.");
-    if (sp_torch_dtype_word(word, &dtype)) return true;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (!strcmp(word, others[i])) return true;
+    if (sp_torch_dtype_word(word, &dtype) || SP_IS_AMONG(word, others)) return true;
     word += *word == 'u';
     return sp_begins_with(word, "int") && word[3] >= '1' && word[3] <= '7' && !word[4];
 }
@@ -474,8 +465,7 @@ static bool is_class_of_a_package(const struct sp_pickle_global *global)
     const char *last = strrchr(global->name, '.') + 1;
     last += strspn(last, "_");
     if (global->dotted || *last < 'A' || *last > 'Z') return false;
-    return !begins_with_any(global->name, dangerous, sizeof dangerous / sizeof *dangerous) ||
-           begins_with_any(global->name, models, sizeof models / sizeof *models);
+    return !SP_BEGINS_WITH_ANY(global->name, dangerous) || SP_BEGINS_WITH_ANY(global->name, models);
 }
 
 /* Names the classes that are no part of torch first: the others are known to whoever has torch. */
