@@ -431,11 +431,9 @@ static void note_gaps(struct sp_symbolic *symbolic, const struct sp_operation *o
 {
     if (symbolic->is_counting || count != 2) return;
     if (!is_named_function(operation, "ceil_div") && !is_named_function(operation, "round_up")) return;
-    for (size_t i = 0; i < count; i++) {
-        const int64_t most = i ? 0 : -1;
-        if (args[i].kind != SP_SYM_NUMBER || sp_poly_is_at_least(symbolic, args[i].poly, most + 1)) continue;
-        sp_sym_note_gap(symbolic, args[i].poly, most, operation->function->name);
-    }
+    for (size_t i = 0; i < count; i++)
+        if (args[i].kind == SP_SYM_NUMBER)
+            sp_sym_note_gap(symbolic, args[i].poly, i ? 0 : -1, operation->function->name);
 }
 
 /* Computes a function of the table language: as a prediction does where all arguments are known, else as call_known

@@ -112,7 +112,7 @@ void sp_sym_note_gap(struct sp_symbolic *symbolic, const struct sp_poly *poly, i
     const struct sp_open_loops *loops = &symbolic->loops;
     struct sp_rational number;
     if (!symbolic->divisors || sp_poly_is_constant(poly, &number)) return;
-    if (loops->count && sp_poly_is_at_least(symbolic, poly, most + 1)) return;
+    if ((function || loops->count) && sp_poly_is_at_least(symbolic, poly, most + 1)) return;
     *SP_PUSH(symbolic->divisors) = (struct sp_gap){poly, most, function, poly, loops->count > 0};
     const size_t varied = loops->count < MAX_VARIED ? loops->count : MAX_VARIED;
     for (unsigned ends = 0; loops->count && ends < 1U << varied; ends++) {

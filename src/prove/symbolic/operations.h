@@ -37,8 +37,8 @@ bool sp_sym_member(struct sp_symbolic *symbolic, const struct sp_operation *oper
 
 /* compute.c: notes in symbolic->divisors, if a claim is read, that it has no value where the polynomial is `most`, and
  * also below that if a function is given. The index of a sum around it has any value between its ends. The polynomial
- * is also noted with each end in the place of the index: of 1/(i - 50) in sum(i in 1..a: ...) also a - 50. In a sum, a
- * polynomial that is always larger than `most` is not noted. */
+ * is also noted with each end in the place of the index: of 1/(i - 50) in sum(i in 1..a: ...) also a - 50. If it is
+ * always larger than `most`, it is not noted, unless it is a divisor outside of a sum. */
 void sp_sym_note_gap(struct sp_symbolic *symbolic, const struct sp_poly *poly, int64_t most, const char *function);
 
 /* compute.c: arithmetic, and texts one behind the other. */
