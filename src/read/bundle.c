@@ -259,8 +259,7 @@ bool sp_bundle_index(struct sp_zip *zip, const struct sp_file *file, uint32_t fi
 
 void sp_bundle_judge(struct sp_zip *zip, const struct sp_file *file, struct shapeproof_inventory *inventory)
 {
-    struct bundle bundle = {.file = file, .inventory = inventory, .zip = zip};
-    for (size_t i = 0; i < sp_zip_count(zip); i++) judge_other_member(&bundle, i);
+    for (size_t i = 0; i < sp_zip_count(zip); i++) sp_bundle_judge_member(zip, i, file, inventory);
 }
 
 void sp_bundle_judge_member(struct sp_zip *zip, size_t index, const struct sp_file *file,

@@ -22,9 +22,8 @@ static void json_flags(struct sp_writer *json, uint32_t flags)
                  {SHAPEPROOF_TENSOR_BIG_ENDIAN, "big_endian"},
                  {SHAPEPROOF_TENSOR_NEGATED, "negated"},
                  {SHAPEPROOF_TENSOR_SPARSE, "sparse"}};
-    const uint32_t shown = SHAPEPROOF_TENSOR_NO_DATA | SHAPEPROOF_TENSOR_EXPANDED | SHAPEPROOF_TENSOR_VIEW |
-                           SHAPEPROOF_TENSOR_STATE | SHAPEPROOF_TENSOR_BIG_ENDIAN | SHAPEPROOF_TENSOR_NEGATED |
-                           SHAPEPROOF_TENSOR_SPARSE;
+    uint32_t shown = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) shown |= names[i].flag;
     if (!(flags & shown)) return;
     sp_write_key_open(json, "flags", '[');
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
