@@ -500,8 +500,9 @@ void cli_warn_of_objection(const struct cli_subject *subject, const struct shape
     shapeproof_free(why);
 }
 
-/* Whether a checkpoint of the configuration stores other tensors than the model has, which has `count` of them. False
- * with a message in the error if that cannot be told, as when too many patterns name modules. */
+/* Whether a checkpoint of the configuration stores another number of tensors than the model has, which is `count`. If
+ * that cannot be told, for example because too many patterns name modules, the result is false, and the error has a
+ * message. */
 static bool is_quantised(const struct cli_subject *subject, size_t count, struct shapeproof_error *error)
 {
     const struct shapeproof_predict_options what = {.table = subject->table_name, .stored = true};

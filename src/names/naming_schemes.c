@@ -110,9 +110,9 @@ static bool translate_by_row(const struct sp_scheme_row *row, const char *to, co
     return true;
 }
 
-/* The next row, from `row` on, whose pattern may fit a name that begins with `head`, or with `second` behind its first
- * component. `first` are the first characters of the patterns, most of which are left out by that. The number of rows
- * when there is none. */
+/* Returns the next row, from `row` on, whose pattern may fit a name that begins with `head`, or with `second` behind
+ * its first component; if no row does, the number of rows. `first` has the first character of each pattern, by which
+ * most rows are left out. */
 static size_t next_row(const char *first, size_t row, char head, char second)
 {
     const char fitting[] = {'{', '*', head, second, '\0'};

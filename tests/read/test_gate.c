@@ -243,7 +243,8 @@ static void expect_script(const char *source, const char *expected)
     expect_warnings("a.pt", expected);
 }
 
-/* The record .storage_alignment, which torch reads with int(); the warning shows it as `shown`, NULL: there is none. */
+/* Texts of the record .storage_alignment, which torch reads with int(). `shown` is how the warning shows the text, or
+ * NULL if there is no warning. */
 static void expect_alignment(const char *record, const char *shown)
 {
     static const char pickle[] = P_PICKLE(P_DICT(

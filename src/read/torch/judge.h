@@ -24,9 +24,9 @@ void sp_torch_judge_bytes(const char *bytes, size_t length, const char *what, st
 bool sp_torch_is_pickle(const char *bytes, size_t length, bool has_more);
 /* Whether the file is a zip archive with the pickle of torch.save in it. */
 bool sp_torch_is_saved(const struct sp_file *file);
-/* The same for a file of the folder that no program is known to load, if it is a pickle or a file of torch.save:
- * nothing is said of another kind of file, and the result is false. `is_typed`: classes of other packages are ordinary
- * in it. */
+/* Judges a file of the folder that no program is known to load, as sp_torch_judge_named does. Returns false, without a
+ * warning, if it is neither a pickle nor a file of torch.save. `is_typed`: the file may have classes of other packages,
+ * which get no warning. */
 bool sp_torch_judge_beside(const struct sp_folder *folder, const char *name, bool is_typed,
                            struct shapeproof_inventory *inventory);
 
